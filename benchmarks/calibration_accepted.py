@@ -34,7 +34,7 @@ _ENTRY = AcceptedRegression("*", "2999-12-31", "simulated", "ana", "a*", at_most
 
 @dataclass(frozen=True)
 class Answer:
-    """What the product said of the others in one pull request."""
+    """What scoregate reported about the others in one pull request."""
 
     label: bool
     red: bool

@@ -73,8 +73,8 @@ def report(effort: Effort) -> Iterator[Target]:
         for n in SIZES:
             for drop in DROPS:
                 cell = measure(kind, n, drop, count=effort.of(1_000, 80))
-                told = (cell.once, cell.auto, cell.covered, cell.shown, f"{cell.extra.value:.2f}")
-                print_row(kind.name, n, -drop or 0, *told)
+                values = (cell.once, cell.auto, cell.covered, cell.shown, f"{cell.extra.value:.2f}")
+                print_row(kind.name, n, -drop or 0, *values)
                 cells[drop].append(cell)
     yield hold("no change: called", {cell.name: cell.auto for cell in cells[0.0]}, 0.0, FALSE_ALARMS_MOST)
     covered = {cell.name: cell.covered for drop in DROPS for cell in cells[drop]}

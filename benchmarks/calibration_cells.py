@@ -71,8 +71,8 @@ def report(effort: Effort) -> Iterator[Target]:
         for n in SIZES:
             for repeats in REPEATS:
                 no_op, worsened = (measure(kind, n, repeats, worse=worse, effort=effort) for worse in (False, True))
-                told = [*_told(no_op), *_told(worsened), no_op.covered, worsened.covered]
-                print_row(n, repeats, *told)
+                rates = [*_list_rates(no_op), *_list_rates(worsened), no_op.covered, worsened.covered]
+                print_row(n, repeats, *rates)
                 if n >= HELD_FROM:
                     held.append(no_op)
                     gaps[worsened.name] = worsened.gap
@@ -84,7 +84,7 @@ def report(effort: Effort) -> Iterator[Target]:
     yield hold(f"n ≥ {HELD_FROM}: power beyond the paired t test's", gaps, -POWER_GAP, POWER_GAP)
 
 
-def _told(cell: Cell) -> Iterator[str]:
+def _list_rates(cell: Cell) -> Iterator[str]:
     yield str(cell.ours)
     yield from (f"{cell.others[name]:.3f}" if name in cell.others else "" for name in METHODS)
 

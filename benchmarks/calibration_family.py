@@ -38,7 +38,7 @@ _CORRELATIONS_OF_BETTER = (0.0, 0.85)
 
 @dataclass(frozen=True)
 class Answer:
-    """What the product said of one pull request."""
+    """What scoregate reported about one pull request."""
 
     label: bool
     red: bool

@@ -29,15 +29,15 @@ def report(effort: Effort) -> Iterator[Target]:
     by_chance, real = dict[str, Rate](), dict[str, Rate]()
     for sides in (ONCE, POOLED):
         for n in (100, 200):
-            by_chance[f"{sides.name}, n = {n}"] = _told(sides, n, SILENT, 0.0, effort)
+            by_chance[f"{sides.name}, n = {n}"] = _measure_rate(sides, n, SILENT, 0.0, effort)
     for sides, silent in ((ONCE, 0.0), (ONCE, SILENT), (POOLED, 0.0), (POOLED, SILENT)):
-        real[f"{sides.name}, silent {silent}"] = _told(sides, 200, silent, 0.3, effort)
-        _told(sides, 200, silent, 0.1, effort)
+        real[f"{sides.name}, silent {silent}"] = _measure_rate(sides, 200, silent, 0.3, effort)
+        _measure_rate(sides, 200, silent, 0.1, effort)
     yield hold(f"None for {SILENT:.0%} of trials at random: unmeasurable", by_chance, 0.0, FALSE_ALARMS_MOST)
     yield hold("60 of 200 cases lose their score: unmeasurable", real, FOUND_LEAST)
 
 
-def _told(sides: Sides, n: int, silent: float, lost: float, effort: Effort) -> Rate:
+def _measure_rate(sides: Sides, n: int, silent: float, lost: float, effort: Effort) -> Rate:
     found = measure(sides, n, silent, lost, effort)
     print_row(sides.name, n, silent, f"{lost:.0%}", found)
     return found

@@ -35,7 +35,7 @@ _POLICY = Policy(Limits(max_slice_drop={"f=*": 0.0}))
 
 @dataclass(frozen=True)
 class Answer:
-    """What the product said of one pull request."""
+    """What scoregate reported about one pull request."""
 
     label: bool
     red: bool

@@ -103,9 +103,9 @@ def _rows(at: int, runs: int) -> Iterator[Row]:
     """Each load has a process of its own: the peak is of the interpreter, both runs' columns and the comparison."""
     load = LOADS[at]
     command = [sys.executable, __file__, "--runs", str(runs), "--load", str(at)]
-    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
-    yield Row(f"{load.name}, time", told["seconds"], "s", load.seconds, f"median of {runs}")
-    yield Row(f"{load.name}, peak memory", told["megabytes"], "MB", load.megabytes, "the whole process")
+    measured = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+    yield Row(f"{load.name}, time", measured["seconds"], "s", load.seconds, f"median of {runs}")
+    yield Row(f"{load.name}, peak memory", measured["megabytes"], "MB", load.megabytes, "the whole process")
 
 
 def main() -> int:

@@ -46,21 +46,21 @@ def _suite(python: str, name: str, load: Load, env: Mapping[str, str] | None = N
 def asyncio_floor(load: Load) -> Sample:
     """Run it on fifty bare workers."""
     sample = _suite(sys.executable, "asyncio", load)
-    check_scored("asyncio", sample.told["scored"], load)
+    check_scored("asyncio", sample.measured["scored"], load)
     return sample
 
 
 def pydantic_evals(load: Load) -> Sample:
     """Run it on pydantic-evals."""
     sample = _suite(tool("pydantic-evals"), "pydantic_evals", load)
-    check_scored("pydantic-evals", sample.told["scored"], load)
+    check_scored("pydantic-evals", sample.measured["scored"], load)
     return sample
 
 
 def braintrust(load: Load) -> Sample:
     """Run it on braintrust."""
     sample = _suite(tool("braintrust"), "braintrust", load)
-    check_scored("braintrust", sample.told["scored"], load)
+    check_scored("braintrust", sample.measured["scored"], load)
     return sample
 
 

@@ -16,8 +16,8 @@ DATASETS, VERSIONS, ROWS = 1_000, 100, 1_000_000
 def _load(folder: Path, count: int, command: str, *numbers: int) -> Sample:
     words = [command, str(folder), *map(str, numbers)]
     sample = run([tool("scoregate-models"), str(SUITES / "datasets_load.py"), *words], env={})
-    if sample.told["count"] != count:
-        raise Failed(f"{command} found {sample.told['count']}, not {count}")
+    if sample.measured["count"] != count:
+        raise Failed(f"{command} found {sample.measured['count']}, not {count}")
     return sample
 
 
@@ -26,7 +26,7 @@ def _listed(runs: int) -> Iterator[Row]:
         folder = Path(name)
         _load(folder, DATASETS, "make", DATASETS, VERSIONS)
         samples = interleaved({"list": partial(_load, folder, DATASETS, "list")}, runs)["list"]
-    seconds = statistics.median(sample.told["seconds"] for sample in samples)
+    seconds = statistics.median(sample.measured["seconds"] for sample in samples)
     note = f"the call alone; CPU of the whole process {median(samples, 'cpu'):.2f} s"
     yield Row("datasets, a list of 1,000 with 100 versions each", seconds, "s", 1, note)
 
@@ -42,7 +42,7 @@ def _streamed() -> Iterator[Row]:
         }
         for step, load in steps.items():
             sample = load()
-            note = f"{sample.told['seconds']:.1f} s, CPU {sample.cpu:.1f} s"
+            note = f"{sample.measured['seconds']:.1f} s, CPU {sample.cpu:.1f} s"
             yield Row(f"datasets, 1,000,000 rows{step}, peak RSS", sample.own_mb, "MB", 300, note)
 
 

@@ -16,12 +16,12 @@ SHARE_OF_BARE = 0.6
 def _serve(name: str, load: Load) -> Sample:
     sample = run([tool("scoregate"), str(SUITES / f"listen_on_{name}.py")], env=load.env)
     if name == "scoregate":
-        check_scored(name, sample.told["scored"], load)
+        check_scored(name, sample.measured["scored"], load)
     return sample
 
 
 def _rate(samples: Sequence[Sample]) -> float:
-    return statistics.median(sample.told["requests"] / sample.told["seconds"] for sample in samples)
+    return statistics.median(sample.measured["requests"] / sample.measured["seconds"] for sample in samples)
 
 
 def measure(runs: int) -> Iterator[Row]:
@@ -32,8 +32,8 @@ def measure(runs: int) -> Iterator[Row]:
     ours, bare = _rate(samples["scoregate"]), _rate(samples["starlette"])
     note = f"scoregate {ours:,.0f} requests a second, starlette {bare:,.0f}"
     yield Row("listen, 30,000 requests, of a bare server", bare / ours, "x", 1 / SHARE_OF_BARE, note)
-    told = statistics.median(s.told["recorded"] - s.told["seconds"] for s in samples["scoregate"])
-    yield Row("listen, start, end and record besides", told, "s")
+    extra_s = statistics.median(s.measured["recorded"] - s.measured["seconds"] for s in samples["scoregate"])
+    yield Row("listen, start, end and record besides", extra_s, "s")
     small, large = (max(sample.own_mb for sample in samples[name]) for name in ("small", "scoregate"))
     yield Row(
         "listen, host's peak RSS, 10,000 cases over 1,000", large - small, "MB", 20, f"{small:.1f}, {large:.1f} MB"

@@ -28,10 +28,10 @@ class Sample:
     printed: str = ""
 
     @property
-    def told(self) -> dict[str, Any]:
+    def measured(self) -> dict[str, Any]:
         """Return the JSON object a suite printed as its last line."""
-        told: dict[str, Any] = json.loads(self.printed.strip().splitlines()[-1])
-        return told
+        measured: dict[str, Any] = json.loads(self.printed.strip().splitlines()[-1])
+        return measured
 
 
 class Failed(Exception):

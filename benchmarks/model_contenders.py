@@ -67,8 +67,8 @@ def suite(peer: str, name: str, address: str, *, cases: int, cache: str = "off")
     load = {"BENCH_CASES": str(cases), "BENCH_CONCURRENCY": str(CONCURRENCY), "SCOREGATE_CACHE": cache}
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "DEEPEVAL_FILE_SYSTEM": "READ_ONLY"}
     sample = run([tool(peer), str(SUITES / f"models_on_{name}.py")], env={**_environment(address), **load, **quiet})
-    if sample.told["scored"] != cases:
-        raise Failed(f"{name} scored {sample.told['scored']} of {cases} cases")
+    if sample.measured["scored"] != cases:
+        raise Failed(f"{name} scored {sample.measured['scored']} of {cases} cases")
     return sample
 
 

@@ -42,7 +42,7 @@ def _last_words(name: str, error: Failed) -> str:
 
 
 def _seconds(samples: Sequence[Sample]) -> float:
-    return statistics.median(sample.told["seconds"] for sample in samples)
+    return statistics.median(sample.measured["seconds"] for sample in samples)
 
 
 def _shown(name: str, samples: Sequence[Sample]) -> str:
@@ -85,9 +85,9 @@ def _limited(name: str, *options: str) -> Row:
         sample = CONTENDERS["scoregate"](address, cases=LIMITED_CASES)
         refused = asked(address) - calls
     ideal = calls / PER_MINUTE * 60
-    note = f"{sample.told['seconds']:.1f} s for {calls} calls, {refused} more refused, none failed"
+    note = f"{sample.measured['seconds']:.1f} s for {calls} calls, {refused} more refused, none failed"
     return Row(
-        f"models, at 600 requests a minute{name}, of the ideal", sample.told["seconds"] / ideal, "x", 1 / 0.95, note
+        f"models, at 600 requests a minute{name}, of the ideal", sample.measured["seconds"] / ideal, "x", 1 / 0.95, note
     )
 
 

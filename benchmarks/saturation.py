@@ -17,5 +17,5 @@ def measure(runs: int) -> Iterator[Row]:
     """Yield the seconds around the run, over the ideal; the peers' are shown for comparison."""
     samples = interleaved({name: partial(CONTENDERS[name], LOAD) for name in TARGETS}, runs)
     for name, target in TARGETS.items():
-        seconds = statistics.median(sample.told["seconds"] for sample in samples[name])
+        seconds = statistics.median(sample.measured["seconds"] for sample in samples[name])
         yield Row(f"saturation, {name}, of the ideal", seconds / IDEAL_SECONDS, "x", target, f"{seconds:.3f} s")

@@ -21,8 +21,8 @@ BARE = {"bare": "one client", "apart": "a client for each of fifty workers"}
 def _load(file: Path, command: str) -> Sample:
     words = [command, str(file), str(TESTS)]
     sample = run([tool("scoregate-models"), str(SUITES / "testsets_load.py"), *words], env={})
-    if sample.told["count"] != TESTS:
-        raise Failed(f"{command} found {sample.told['count']} tests, not {TESTS}")
+    if sample.measured["count"] != TESTS:
+        raise Failed(f"{command} found {sample.measured['count']} tests, not {TESTS}")
     return sample
 
 
@@ -41,8 +41,8 @@ def _service() -> Iterator[str]:
 def _ask(kind: str, url: str) -> Sample:
     load = {"BENCH_CASES": str(ASKED), "BENCH_CONCURRENCY": str(CONCURRENCY), "BENCH_URL": url}
     sample = run([tool("scoregate-endpoints"), str(SUITES / "testsets_execution.py"), kind], env=load)
-    if sample.told["scored"] != ASKED:
-        raise Failed(f"{kind} passed {sample.told['scored']} of {ASKED} tests")
+    if sample.measured["scored"] != ASKED:
+        raise Failed(f"{kind} passed {sample.measured['scored']} of {ASKED} tests")
     return sample
 
 
@@ -62,13 +62,15 @@ def measure(runs: int) -> Iterator[Row]:
         file = Path(name) / "tests.csv"
         _load(file, "make")
         samples = interleaved({each: partial(_load, file, each) for each in ("rows", "models", "ours")}, runs)
-        seconds = {kind: statistics.median(each.told["seconds"] for each in found) for kind, found in samples.items()}
+        seconds = {
+            kind: statistics.median(each.measured["seconds"] for each in found) for kind, found in samples.items()
+        }
         note = ", ".join(f"{kind} {value:.2f} s" for kind, value in seconds.items())
         budget = 2 * seconds["rows"] + seconds["models"]
         yield Row("test sets, CSV of 100,000, of 2 x DictReader + pydantic", seconds["ours"] / budget, "x", 1, note)
         yield Row("test sets, CSV of 100,000, peak RSS", median(samples["ours"], "own_mb"), "MB", 300)
         for step in ("push", "pull"):
             sample = _load(file, step)
-            note = f"{sample.told['seconds']:.1f} s of CPU"
+            note = f"{sample.measured['seconds']:.1f} s of CPU"
             yield Row(f"test sets, {step} of 100,000, peak RSS", sample.own_mb, "MB", 300, note)
     yield from _executed(runs)

@@ -137,7 +137,7 @@ def main(arguments: Sequence[str]) -> int:
     pages = dict(argument.partition("=")[::2] for argument in arguments) or dict(sources)
     for provider, place in pages.items():
         if provider not in sources:
-            raise SystemExit(f"{provider} is no provider of the table: {', '.join(sources)}")
+            raise SystemExit(f"{provider} is not a provider of the table: {', '.join(sources)}")
         found = read_page(_fetch(place) if place.startswith("https://") else Path(place).read_text("utf-8"))
         print(f"{provider}: {len(found)} models")
         for name, (day, successor) in found.items():

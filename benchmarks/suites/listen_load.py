@@ -12,7 +12,7 @@ async def client(address: str) -> str:
     script = Path(__file__).with_name("listen_client.py")
     env = {**os.environ, "AUTOBLOCKS_CLI_SERVER_ADDRESS": address}
     process = await asyncio.create_subprocess_exec(sys.executable, str(script), env=env, stdout=subprocess.PIPE)
-    told, _ = await process.communicate()
+    output, _ = await process.communicate()
     if process.returncode:
         raise SystemExit(f"the client exited {process.returncode}")
-    return told.decode().strip()
+    return output.decode().strip()

@@ -14,8 +14,8 @@ from scoregate.ci.launch import EventsReceived
 from scoregate.ci.listen import open_listener
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.events import Event
-from scoregate.core.runs.reducer import Tally
 from scoregate.core.runs.run import Run
+from scoregate.core.runs.tally import Tally
 
 
 class Host:
@@ -42,11 +42,11 @@ async def main(folder: Path) -> None:
     with RunWriter(folder) as writer:
         recording = RunRecorder(writer)
         async with open_listener(bytes) as listener, listener.connect(Host(recording), None) as line:  # type: ignore[arg-type]
-            told = json.loads(await client(line.address))
+            server_counts = json.loads(await client(line.address))
         run = recording.finish(Run("bench", 0.0, 1.0, "0"))
     (suite,) = run.suites
     scored = suite.evaluations if suite.complete else 0
-    print(json.dumps({**told, "scored": scored, "recorded": time.perf_counter() - started}))
+    print(json.dumps({**server_counts, "scored": scored, "recorded": time.perf_counter() - started}))
 
 
 if __name__ == "__main__":

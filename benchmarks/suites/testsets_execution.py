@@ -62,8 +62,8 @@ def ours() -> int:
         endpoint = Endpoint(name="chat", connection_type="REST", url=URL, max_concurrency=CONCURRENCY)
         endpoint.push()
         test_set = TestSet(name="returns", id="returns", tests=tests)
-        told = test_set.execute(endpoint, metrics=[repeats])
-    return round(told["pass_rate"] * told["test_count"])
+        summary = test_set.execute(endpoint, metrics=[repeats])
+    return round(summary["pass_rate"] * summary["test_count"])
 
 
 started = time.perf_counter()

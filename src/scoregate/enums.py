@@ -30,7 +30,7 @@ class ExecutionMode(StrEnum):
         for mode in cls:
             if text.casefold() in (mode.value.casefold(), mode.name.casefold()):
                 return mode
-        raise ValueError(f"{text!r:.60} is no execution mode; there are {', '.join(mode.value for mode in cls)}")
+        raise ValueError(f"{text!r:.60} is not an execution mode; there are {', '.join(mode.value for mode in cls)}")
 
 
 class ConnectionType(StrEnum):

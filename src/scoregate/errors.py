@@ -261,7 +261,7 @@ class SkillError(ScoregateError):
 
 
 class OtlpError(ScoregateError):
-    """Data that is no OTLP, or too large.
+    """Data that is not OTLP, or too large.
 
     Args:
         message: what is wrong.

@@ -82,15 +82,15 @@ def load_callable(key: str, name: str) -> Any:
         SettingsError: it does not exist, or its module raises an exception.
     """
     try:
-        found = import_target(name)
+        target = import_target(name)
     except (Exception, SystemExit) as error:  # a user module may raise anything
         raise SettingsError(
             f"{key} = {name!r:.200} cannot be loaded: {type(error).__name__}: {error!s:.500}",
             advice="It is imported from the project's top folder, its src/, or what is installed there.",
         ) from error
-    if not callable(found):
-        raise SettingsError(f"{key} = {name!r:.200} is no function, but {found!r:.200}")
-    return found
+    if not callable(target):
+        raise SettingsError(f"{key} = {name!r:.200} is not a function, but {target!r:.200}")
+    return target
 
 
 def report_failure(suite: str, error: Exception, origin: str) -> None:

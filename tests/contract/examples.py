@@ -34,9 +34,9 @@ class Example:
 def examples(document: Path) -> Iterator[Example]:
     """The examples of a document, without those that wrap another framework."""
     for code in _CODE.findall(document.read_text(encoding="utf-8")):
-        found = _EVALUATOR.search(code)
-        if found and not found[1].startswith(_OTHERS):
-            yield Example(found[1], code)
+        match = _EVALUATOR.search(code)
+        if match and not match[1].startswith(_OTHERS):
+            yield Example(match[1], code)
 
 
 def documented(document: Path, name: str) -> Iterator[Example]:

@@ -133,5 +133,5 @@ def test_the_metadata_has_why() -> None:
         def output_mapper(self, output: str) -> str:
             return output
 
-    found = Same().evaluate_test_case({"expected": "a"}, "b")
-    assert found.metadata == {"expected_output": "a", "actual_output": "b"}
+    evaluation = Same().evaluate_test_case({"expected": "a"}, "b")
+    assert evaluation.metadata == {"expected_output": "a", "actual_output": "b"}

@@ -70,14 +70,14 @@ def test_lines_of_version_1_match_it() -> None:
 
 def test_sdk_events_match_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    found = home.run("""
+    result = home.run("""
 from scoregate.testing.models import CreateHumanReviewJob
 job = CreateHumanReviewJob(["a@example.org"], "look")
 run_test_suite("demo", cases(3), lambda case: 1 / case["n"], [Good(), AsyncGood()], test_case_hash=["n"],
                human_review_job=job, grid_search_params={"k": [1, 2]})
 run_test_suite("empty", [], print)
 """)
-    assert found.code == 0, found.err
+    assert result.code == 0, result.err
     events = [json.loads(line) for log in sorted(home.events.glob("*.jsonl")) for line in log.read_bytes().splitlines()]
     for event in events:
         VALIDATOR.validate(event)

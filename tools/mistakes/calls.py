@@ -6,6 +6,9 @@ from tools.mistakes.mistake import FILE, SUITE, Mistake, edit
 
 _ASYNC = "\n\nasync def check(output):\n    return True\n\n\nevaluate("
 _KEYLESS = edit("scorers=[contains()]", 'scorers=[judge("Is the answer polite?", model="openai/gpt-4o")]')[FILE]
+_AWAITED = f"import asyncio\n\n{SUITE}\n\nasyncio.run(main())\n".replace(
+    "\nevaluate(", "\nasync def main():\n    await evaluate("
+)
 
 
 def _score(scorers: str) -> dict[str, str]:
@@ -17,9 +20,10 @@ def _return(value: str) -> dict[str, str]:
 
 
 MISTAKES = (
-    Mistake("A parameter of the task is no field.", edit("answer(question)", "answer(question, customer)")),
+    Mistake("A parameter of the task is not a field.", edit("answer(question)", "answer(question, customer)")),
     Mistake("The task is called instead of passed.", edit("task=answer", 'task=answer("When do you open?")')),
     Mistake("The task raises for every case.", edit('return "We', 'return {}["hours"]\n    return "We')),
+    Mistake("The result of `evaluate` is awaited.", {FILE: _AWAITED}),
     Mistake("The task is a generator.", edit("return", "yield", SUITE.replace("def answer", "async def answer"))),
     Mistake("The task returns nothing.", edit('    return "We', '    "We'), code=1),
     Mistake("Two suites in a file have the same name.", {FILE: SUITE + SUITE.partition("\n\n\n")[2]}),

@@ -24,6 +24,7 @@ MISTAKES = (
     Mistake("The file of the data doesn't exist.", _read('"case.csv"')),
     Mistake("The path of the data has no suffix.", _read('"cases"', cases_csv="input\na\n")),
     Mistake("The list of cases is empty.", _read("[]")),
+    Mistake("A CSV file has only a header.", _read('"cases.csv"', cases_csv="input,expected\n")),
     Mistake("The data are one case instead of a list.", _read('{"input": "When do you open?"}')),
     Mistake(
         "Two cases have the same `id`.",

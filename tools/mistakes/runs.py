@@ -21,7 +21,7 @@ def _use_port(_: Path) -> Iterator[tuple[str, ...]]:
 MISTAKES = (
     Mistake("The baseline doesn't exist.", _SUITE, ("run", "--baseline", "before"), 2),
     Mistake("The baseline is misspelled.", _SUITE, ("run", "--baseline", "prevous"), 2),
-    Mistake("The baseline is no run.", {**_SUITE, "before/notes.txt": "\n"}, ("run", "--baseline", "before"), 2),
+    Mistake("The baseline is not a run.", {**_SUITE, "before/notes.txt": "\n"}, ("run", "--baseline", "before"), 2),
     Mistake("The baseline is damaged.", {**_SUITE, "before/run/run.json": "{"}, ("run", "--baseline", "before"), 2),
     Mistake("`--out` is the folder of the suites.", _SUITE, ("run", "--out", "evals"), 2),
     Mistake("`--out` can't be created.", {**_SUITE, "reports": "\n"}, ("run", "--out", "reports/now"), 2),

@@ -39,6 +39,7 @@ MISTAKES = (
     Mistake("`--last-failed` has no earlier run.", _SUITE, ("run", "--last-failed"), 0),
     Mistake("The working directory doesn't exist.", _SUITE, ("run", "--working-directory", "service"), 2),
     Mistake("A program of a command doesn't exist.", _set('[[commands]]\nname = "smoke"\nrun = ["smoketest"]\n')),
+    Mistake("A command writes no results.", _set('[[commands]]\nname = "smoke"\nrun = ["true"]\n')),
     Mistake(
         "A command writes an event line that isn't valid.",
         _set(

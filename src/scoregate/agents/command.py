@@ -85,7 +85,7 @@ class CommandAgent:
         """Run the agent in a fresh workspace.
 
         Args:
-            input: the prompt; a value that is no text is given as JSON.
+            input: the prompt; a value that is not text is given as JSON.
 
         Returns:
             What the agent did, with the changed files, and the workspace as long as the result is in use.
@@ -151,13 +151,13 @@ class CommandAgent:
             changed = await anyio.to_thread.run_sync(list_changes, before, workspace)
         except ValueError as error:
             raise AgentError(f"it is unknown what the agent changed: {error}") from None
-        sent = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
+        span_steps = await anyio.to_thread.run_sync(spans.collect, workspace, self.trace_file)
         stream, meter = output.stream, METER.get()
         usage = None if stream is None else stream.usage
         # A gateway counts the calls of the agent itself.
         if usage is not None and meter is not None and ADDRESS_VARIABLE not in os.environ:
             meter.add(usage)
-        steps, incomplete = choose_steps(output.steps, sent, has_events=stream is not None)
+        steps, incomplete = choose_steps(output.steps, span_steps, has_events=stream is not None)
         is_repeated = any(isinstance(step, Message) and step.role == "user" and not step.agent for step in steps)
         return Trajectory(
             [*([] if is_repeated else [Message("user", prompt)]), *steps],
@@ -191,7 +191,7 @@ class _Output:
         try:
             event = from_json(line)
         except ValueError as error:
-            raise AgentError(f"event {self._events} of the agent is no JSON: {error}: {line[:_SHOWN]!r}") from None
+            raise AgentError(f"event {self._events} of the agent is not JSON: {error}: {line[:_SHOWN]!r}") from None
         try:
             self.stream.feed(event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -203,8 +203,8 @@ class _Output:
 
     def _read_text(self, line: bytes) -> None:
         """Keep text: the answer, or what an agent prints besides its events."""
-        if self.stream is not None and (at := line.find(_EVENT_START)) >= 0:
-            shown = line[max(0, at - _SHOWN) : at + _SHOWN]
+        if self.stream is not None and (position := line.find(_EVENT_START)) >= 0:
+            shown = line[max(0, position - _SHOWN) : position + _SHOWN]
             raise AgentError(f"an event of the agent is behind other text in its line: {shown!r}")
         if len(self._text) + len(line) <= _MOST_TEXT:
             self._text += line + b"\n"
@@ -292,7 +292,7 @@ def command_agent(
         trace_file: a file of OTLP that the agent writes, relative to its workspace: JSON, JSON lines or protobuf.
 
     Raises:
-        ValueError: the command is unknown or empty, the workspace is no folder, a limit is no positive number, or
+        ValueError: the command is unknown or empty, the workspace is not a folder, a limit is not positive, or
             spans can't be received without network.
     """
     if isinstance(command, str):

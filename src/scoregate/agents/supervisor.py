@@ -91,12 +91,12 @@ def _list_descendants() -> list[int]:
             except (OSError, IndexError, ValueError):  # it ended
                 continue
             children.setdefault(parent, []).append(int(name))
-    found, waiting = [], [os.getpid()]
+    descendants, waiting = [], [os.getpid()]
     while waiting:
         below = children.get(waiting.pop(), [])
-        found += below
+        descendants += below
         waiting += below
-    return found
+    return descendants
 
 
 def _end(status: int) -> None:

@@ -97,19 +97,19 @@ class AgentSpans:
             trace_file: a file of spans in it that the agent writes.
 
         Raises:
-            AgentError: the file of spans is missing, or is no OTLP.
+            AgentError: the file of spans is missing, or is not OTLP.
         """
         losses = ""
         if self._trial is not None:
             self._trial.wait_for_requests()
             losses = self._trial.buffer.describe_losses()
-        found = [*(self._trial.buffer.spans if self._trial is not None else ())]
+        received = [*(self._trial.buffer.spans if self._trial is not None else ())]
         if trace_file is not None:
             try:
-                found += read_otlp(_read_file(Path(workspace), trace_file))
+                received += read_otlp(_read_file(Path(workspace), trace_file))
             except (OtlpError, MissingExtra) as error:
                 raise AgentError(f"the trace file {trace_file} can't be read: {error.message}") from None
-        spans = drop_repeated(found)
+        spans = drop_repeated(received)
         steps = read_spans(spans)
         if losses := losses or _explain_orphans(spans, self._outer_span):
             return steps, f"spans of the agent are missing: {losses}"
@@ -148,7 +148,7 @@ def _read_file(workspace: Path, name: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OtlpError("it is no regular file")
+                raise OtlpError("it is not a regular file")
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise OtlpError(error.strerror or str(error)) from None
@@ -158,16 +158,16 @@ def _read_file(workspace: Path, name: str) -> bytes:
 
 
 def choose_steps(
-    printed: Sequence[Step], sent: tuple[list[Step], str], *, has_events: bool
+    printed: Sequence[Step], span_steps: tuple[list[Step], str], *, has_events: bool
 ) -> tuple[Sequence[Step], str]:
     """The steps of a trajectory, and why calls may be missing.
 
     Args:
         printed: the steps that the agent printed as events.
-        sent: the steps of its spans, and why some may be missing.
+        span_steps: the steps of its spans, and why some may be missing.
         has_events: whether it prints events, which have all calls.
     """
-    steps, reason = sent
+    steps, reason = span_steps
     if not has_events:
         return steps, reason
     is_better = any(isinstance(step, ToolCall) for step in steps) and not any(

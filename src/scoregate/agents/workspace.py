@@ -111,8 +111,8 @@ def _walk(top: Path, unreadable: list[str]) -> Iterator[str]:
     while waiting:
         below = waiting.pop()
         try:
-            with os.scandir(top / below) as found:
-                entries = sorted(islice(found, MOST_FOUND + 1), key=lambda entry: entry.name)
+            with os.scandir(top / below) as scan:
+                entries = sorted(islice(scan, MOST_FOUND + 1), key=lambda entry: entry.name)
         except OSError:
             unreadable.append(below or ".")
             continue

@@ -78,7 +78,7 @@ def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree
     is_named_by_change = settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline")
     is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
     reasons = {
-        "this is no pull request, and its results are a base for others": job is not None
+        "this is not a pull request, and its results are a base for others": job is not None
         and job.github.event_name in WRITING_EVENTS
         and not (settings.affected_push and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind

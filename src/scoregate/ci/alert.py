@@ -49,8 +49,8 @@ async def find_alert(
     again = await ports.record(part, settings, (), folder=FOLDER)
     if not again.complete:
         return Alert(AlertState.UNKNOWN, problems)
-    found = {each.key for each in judge_again(_with_labels(again, run))}
-    confirmed = tuple(each for each in problems if each.key in found)
+    confirmed_keys = {each.key for each in judge_again(_with_labels(again, run))}
+    confirmed = tuple(each for each in problems if each.key in confirmed_keys)
     return Alert(AlertState.CONFIRMED if confirmed else AlertState.NOT_CONFIRMED, confirmed or problems)
 
 

@@ -75,10 +75,10 @@ def _read_options(argv: Iterable[str]) -> dict[str, Any]:
     """The options of an arm's worker in its command line; empty for other commands."""
     *_, last = argv or ("",)
     try:
-        found = json.loads(last)
+        options = json.loads(last)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return options if isinstance(options, dict) else {}
 
 
 def _choose_uses(
@@ -139,10 +139,10 @@ def _digest_files(tree: Tree, uses: Callable[[str], bool], start: str) -> str:
         return ""
     digest = blake2b(start.encode(), digest_size=10)
     for path in sorted(filter(uses, tree.list_files())):
-        found = tree.digest_file(path)
-        if UNKNOWN in found:
+        file_digest = tree.digest_file(path)
+        if UNKNOWN in file_digest:
             return ""
-        digest.update(os.fsencode(f"{path}\0{found}\n"))
+        digest.update(os.fsencode(f"{path}\0{file_digest}\n"))
     return digest.hexdigest()
 
 
@@ -186,9 +186,9 @@ async def carry_arms(
 def _is_same(launch: Launch, base: Run) -> bool:
     """Whether an arm is the same as in the base's run, and its results there are complete."""
     options = _read_options(launch.argv)
-    found = next((_read_options(each.command) for each in base.scripts if each.name == launch.name), {})
-    names = (options.keys() | found.keys()) - {_HIDDEN}
-    is_equal = all(options.get(name) == found.get(name) for name in names)
+    base_options = next((_read_options(each.command) for each in base.scripts if each.name == launch.name), {})
+    names = (options.keys() | base_options.keys()) - {_HIDDEN}
+    is_equal = all(options.get(name) == base_options.get(name) for name in names)
     return bool(options.get(_CONTENT)) and is_equal and not next(explain_results(base, launch.name), "")
 
 
@@ -211,8 +211,8 @@ async def measure_base_arms(baseline: Baseline, plan: Plan, settings: Settings, 
         return baseline
     part = replace(plan, launches=launches, broken=(), carried=None)
     at_base = settings.model_copy(update={"baseline": str(BaselineKind.RERUN)})
-    found = await ports.rerun(part, at_base, folder=_FOLDER)
-    if found.run is None or not found.run.suites:
-        note = found.note if found.run is None else "the base has none of these skills"
+    measured = await ports.rerun(part, at_base, folder=_FOLDER)
+    if measured.run is None or not measured.run.suites:
+        note = measured.note if measured.run is None else "the base has none of these skills"
         return replace(baseline, note="; ".join(filter(None, (baseline.note, note))))
-    return found
+    return measured

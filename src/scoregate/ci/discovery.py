@@ -99,7 +99,7 @@ async def plan_base_suites(tree: Path, settings: Settings, plan: Plan, *, enviro
         suites = await find_suites(ProjectFiles(tree), settings)
     except (StoreError, UsageError) as error:
         suites = DiscoveredSuites((SuiteSource("the base's suites", SourceKind.PYTHON, error=error.message),))
-    here = {launch.source.path for launch in plan.launches}
+    head_paths = {launch.source.path for launch in plan.launches}
     stopped = {*plan.unset, *(source.path for source in plan.broken)}
     suites = DiscoveredSuites(tuple(source for source in suites.sources if source.path not in stopped))
     suites = check_required_env(suites, merge_suite_gates(settings, suites.sources), environ, skip_missing=False)
@@ -109,7 +109,11 @@ async def plan_base_suites(tree: Path, settings: Settings, plan: Plan, *, enviro
         source
         for source in suites.sources
         # What the change has too runs by its plan; if the base's version can't be run, its end shows that.
-        if (source.error is None if source.path in here else _may_be_missing(source, settings, plan, has_new=has_new))
+        if (
+            source.error is None
+            if source.path in head_paths
+            else _may_be_missing(source, settings, plan, has_new=has_new)
+        )
     )
     return make_plan(replace(suites, sources=sources), settings, interpreter=plan.interpreter, root=plan.root)
 

@@ -66,16 +66,16 @@ async def _run_control(
     at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.commit}", "message": title})
     try:
         part = restrict_plan(plan, cases, repeats=1)
-        found = await ports.rerun(part, at_base, folder=f"{RUN_FOLDER}/{CONTROL}")
+        control = await ports.rerun(part, at_base, folder=f"{RUN_FOLDER}/{CONTROL}")
     except ScoregateError as error:
         return _without_control(run, error.message.rstrip("."), ports, has_failed=True)
-    if found.run is None or not found.run.complete:
-        problem = "it was interrupted" if found.run is not None else found.note
+    if control.run is None or not control.run.complete:
+        problem = "it was interrupted" if control.run is not None else control.note
         return _without_control(run, problem, ports, has_failed=True)
-    run = replace(run, control=found.run)
-    problems = [f"In the drift control, {'; '.join(found.note.split('; ')[1:])}."] if found.unreadable else []
+    run = replace(run, control=control.run)
+    problems = [f"In the drift control, {'; '.join(control.note.split('; ')[1:])}."] if control.unreadable else []
     # What the controls of all shards measured together is reported once they are merged.
-    notices = [describe_control(found.run, number), *problems] if run.shard is None else problems
+    notices = [describe_control(control.run, number), *problems] if run.shard is None else problems
     run = replace(run, notices=(*run.notices, *notices))
     ports.amend(run)
     return run
@@ -117,8 +117,8 @@ async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports
     named = f"/{settings.env_file or '/'}"
     tree = await read_project_tree(ports.root, settings)
     shared = {} if tree is None else digest_shared_files(tree, find_folder(ports.root, tree))
-    found = (each for each in changed if each in shared or _affects_environment(each) or f"/{each}".endswith(named))
-    name = next(found, "")
+    decisive = (each for each in changed if each in shared or _affects_environment(each) or f"/{each}".endswith(named))
+    name = next(decisive, "")
     return f"{name} changed, and the control would run with this change" if name else ""
 
 
@@ -172,7 +172,7 @@ def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -
 def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
     """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
-    for at, base_at in comparison.measured_pairs:
-        suite, other = run.suites[at], base.suites[base_at]
+    for index, base_index in comparison.measured_pairs:
+        suite, other = run.suites[index], base.suites[base_index]
         if other.script is not None and other.script == suite.script and other.script in scripts:
             yield suite, other

@@ -238,10 +238,10 @@ async def _run_step(words: tuple[str, ...], plan: InstallPlan, spec: VenvSpec, s
     except OSError as error:
         raise InstallError(f"can't start {words[0]!r}: {error.strerror}", advice=_ADVICE) from None
     if end.exit_code or end.timed_out:
-        how = f"took more than {settings.timeout:g} s" if end.timed_out else f"ended with exit code {end.exit_code}"
+        outcome = f"took more than {settings.timeout:g} s" if end.timed_out else f"ended with exit code {end.exit_code}"
         origin = f"install = {settings.install!r} ({settings.origin('install')}), made from {plan.why}"
         output = "\n".join(f"  | {line}" for line in str(tail).splitlines())
-        message = f"the suites' environment can't be made: `{command}` {how}; {origin}\n{output}"
+        message = f"the suites' environment can't be made: `{command}` {outcome}; {origin}\n{output}"
         raise InstallError(spec.redact.text(message), advice=_ADVICE)
 
 

@@ -57,7 +57,7 @@ def find_error_lines(lines: Sequence[str]) -> str:
     Args:
         lines: the last lines of the output, of limited length.
     """
-    found, detector = dict[str, None](), ErrorDetector()
+    error_lines, detector = dict[str, None](), ErrorDetector()
     for index, line in enumerate(lines):
         if detector.is_error(line):
             text = line.strip().removeprefix("E  ").strip()
@@ -66,12 +66,13 @@ def find_error_lines(lines: Sequence[str]) -> str:
                 text = f"{text} {following}"
             elif following and _OWN_ERROR.match(line):
                 text = f"{text}. {following}"
-            found.pop(text, None)  # the last one counts
+            error_lines.pop(text, None)  # the last one counts
             summary = _SUMMARY.match(text)
-            if summary is None or not any(each.startswith(summary["start"]) for each in found):
-                found[text] = None
+            if summary is None or not any(each.startswith(summary["start"]) for each in error_lines):
+                error_lines[text] = None
     errors = [
-        text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…" for text in list(found)[-_MOST_ERRORS:]
+        text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
+        for text in list(error_lines)[-_MOST_ERRORS:]
     ]
     while len(errors) > 1 and sum(map(len, errors)) > _LONGEST_ERRORS:
         errors.pop(0)

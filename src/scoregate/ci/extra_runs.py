@@ -45,13 +45,13 @@ class _Budget:
 
     def take(self, cases: Mapping[str, int]) -> list[str]:
         """As many of the cases as the budget allows, in their order. Each has the number of its trials."""
-        taken = []
+        chosen = []
         for case, trials in cases.items():
             if trials > self.left:
                 break
             self.left -= trials
-            taken.append(case)
-        return taken
+            chosen.append(case)
+        return chosen
 
 
 async def repeat_undecided_cases(

@@ -52,7 +52,7 @@ def read_project_file(path: Path, most_bytes: int, *, top: Path | None = None) -
             os.close(above)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with os.fdopen(handle, "rb") as file:
         return file.read(most_bytes)
 

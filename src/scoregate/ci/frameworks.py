@@ -43,15 +43,15 @@ class FoundFramework:
         return f"{self.name} in {shown} and {more} more" if more > 0 else f"{self.name} in {shown}"
 
 
-def format_settings(found: Iterable[FoundFramework], *, table: str = "") -> Iterator[str]:
+def format_settings(frameworks: Iterable[FoundFramework], *, table: str = "") -> Iterator[str]:
     """The lines of TOML that make suites of what was found.
 
     Args:
-        found: what was found.
+        frameworks: what was found.
         table: the table of the settings in the file; empty for the top level, as in scoregate.toml.
     """
     blocks = list[list[str]]()
-    for each in found:
+    for each in frameworks:
         if each.suite_paths:
             blocks.insert(0, [f"paths = {_to_toml(each.suite_paths)}"])
         if each.command is not None:
@@ -61,19 +61,19 @@ def format_settings(found: Iterable[FoundFramework], *, table: str = "") -> Iter
         yield from ("", *block) if number else block
 
 
-def describe_frameworks(found: Sequence[FoundFramework], *, has_settings: bool = False) -> Iterator[str]:
+def describe_frameworks(frameworks: Sequence[FoundFramework], *, has_settings: bool = False) -> Iterator[str]:
     """One sentence on what was found, and one on the settings that make suites of it.
 
     Args:
-        found: the evals that are no suites yet.
+        frameworks: the evals that are no suites yet.
         has_settings: whether the project has settings, which `scoregate init` leaves alone.
     """
-    if not found:
+    if not frameworks:
         return
-    more = len(found) - _MOST_FOUND
-    names = "; ".join(each.describe() for each in found[:_MOST_FOUND])
+    more = len(frameworks) - _MOST_FOUND
+    names = "; ".join(each.describe() for each in frameworks[:_MOST_FOUND])
     yield f"There are evals that are no suites yet: {names}{f'; and {more} more' if more > 0 else ''}."
-    setting = _to_one_line(found[0]) if len(found) == 1 else ""
+    setting = _to_one_line(frameworks[0]) if len(frameworks) == 1 else ""
     if setting and len(setting) <= _LONGEST_SETTING and has_settings:
         yield f"This line in the settings makes a suite of them: {setting}"
     elif has_settings:
@@ -84,18 +84,18 @@ def describe_frameworks(found: Sequence[FoundFramework], *, has_settings: bool =
         yield "`scoregate init` writes the settings that make suites of them, and `scoregate list` shows these lines."
 
 
-def _to_one_line(found: FoundFramework) -> str:
-    if found.suite_paths:
-        return f"paths = {_to_toml(found.suite_paths)}"
-    if found.command is None:
+def _to_one_line(framework: FoundFramework) -> str:
+    if framework.suite_paths:
+        return f"paths = {_to_toml(framework.suite_paths)}"
+    if framework.command is None:
         return ""
-    values = (f"{key} = {_to_toml(value)}" for key, value in _command_values(found.command).items())
+    values = (f"{key} = {_to_toml(value)}" for key, value in _command_values(framework.command).items())
     return f"commands = [{{ {', '.join(values)} }}]"
 
 
-def guide_url(found: FoundFramework) -> str:
+def guide_url(framework: FoundFramework) -> str:
     """The address of the page about the framework."""
-    return f"{_GUIDES}/{found.guide}/"
+    return f"{_GUIDES}/{framework.guide}/"
 
 
 def _command_values(command: Command) -> dict[str, object]:

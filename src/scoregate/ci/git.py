@@ -209,10 +209,10 @@ async def default_branch(root: Path, named: str | None = None) -> str | None:
         return None
     patterns = [f"{folder}/{name}" for name in _USUAL_BRANCHES for folder in _REF_FOLDERS]
     done = await _git(root, "for-each-ref", "--format=%(refname) %(symref)", _ORIGIN_HEAD, *patterns)
-    found = dict(line.split(" ", 1) for line in os.fsdecode(done.stdout).splitlines())
-    if head := found.get(_ORIGIN_HEAD, "").removeprefix("refs/remotes/"):
+    refs = dict(line.split(" ", 1) for line in os.fsdecode(done.stdout).splitlines())
+    if head := refs.get(_ORIGIN_HEAD, "").removeprefix("refs/remotes/"):
         return head
-    return next((name for name in _USUAL_BRANCHES if any(f"{folder}/{name}" in found for folder in _REF_FOLDERS)), None)
+    return next((name for name in _USUAL_BRANCHES if any(f"{folder}/{name}" in refs for folder in _REF_FOLDERS)), None)
 
 
 async def list_ancestors(root: Path, most: int) -> tuple[str, ...]:

@@ -115,12 +115,12 @@ class CaseFilter:
         name, tags = (event.name or "", event.tags) if isinstance(event, CaseStarted) else ("", ())
         labels = CaseLabels(case, name, tuple(tags))
         path = self.paths.get(script, script)
-        taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels, state.label)
-        if taken:
+        is_taken = state.is_own or self.selection.takes_case(path, script, event.suite, labels, state.label)
+        if is_taken:
             self._note_nodes(path, event.suite, labels)
         if not state.is_own:  # of scoregate's own suites all are taken, and there may be millions
-            state.cases[case] = taken
-        return taken
+            state.cases[case] = is_taken
+        return is_taken
 
     def _note_nodes(self, path: str, suite: str, case: CaseLabels) -> None:
         for node in self.selection.nodes:
@@ -223,11 +223,11 @@ def _read_outcomes(run: Run, quarantine: Sequence[QuarantinedCases]) -> dict[tup
 
 def _read_suite_errors(run: Run) -> dict[tuple[str, str], bool]:
     """Whether each suite, in any of its variants, has an error of its own."""
-    found: dict[tuple[str, str], bool] = {}
+    errors: dict[tuple[str, str], bool] = {}
     for suite in run.suites:
         key = suite.script or "", suite.id
-        found[key] = found.get(key, False) or bool(suite.errors)
-    return found
+        errors[key] = errors.get(key, False) or bool(suite.errors)
+    return errors
 
 
 def _read_runs(out: Path) -> Iterator[Run]:

@@ -90,10 +90,10 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
         resumed = await ports.resume(plan, settings)
         frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
-        found = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
+        discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
         reuses = resumed.reusable is not None or plan.kept is not None
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
-        notices = (*settings.notices, *found, *resumed.notices, *forecast.notices)
+        notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
         run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
         run = with_history(run, history, baseline, ports.amend, earlier)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)

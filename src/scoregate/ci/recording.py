@@ -90,14 +90,14 @@ class Recorder:
         quarantine: Quarantine | None = None,
     ) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
-        about = await self.describe(plan, settings, notices)
+        head = await self.describe(plan, settings, notices)
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             recording = RunRecorder(
                 writer,
                 broken=plan.broken,
                 launches=len(plan.launches),
                 show_outputs=settings.show_outputs is ShowOutputs.FULL,
-                about=about,
+                head=head,
                 reducer=RunReducer(rules=ScoreRules(settings.criteria())),
                 calls=None if self.gateway is None else self.gateway.start_counting(),
                 plan=plan,
@@ -124,11 +124,11 @@ class Recorder:
                 if selected is not None:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
-                about = replace(about, finished=time.time(), stopped="" if is_done else failures.describe())
+                head = replace(head, finished=time.time(), stopped="" if is_done else failures.describe())
                 if self.gateway is not None and recording.calls is not None:
-                    notices = (*about.notices, *self.gateway.notices)
-                    about = replace(about, model_calls=recording.calls.list_calls(), notices=notices)
-                run = recording.finish(about, interrupted=not is_done)
+                    notices = (*head.notices, *self.gateway.notices)
+                    head = replace(head, model_calls=recording.calls.list_calls(), notices=notices)
+                run = recording.finish(head, interrupted=not is_done)
         return run
 
     async def _launch(

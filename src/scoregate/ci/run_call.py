@@ -55,11 +55,11 @@ def with_one_run_limits(settings: Settings, policy: Mapping[str, Any]) -> Settin
     Raises:
         RecordError: a limit in the record is not valid.
     """
-    found = list(list_one_run_limits(policy))
+    one_run_limits = list(list_one_run_limits(policy))
     try:
-        limits = LimitFields.model_validate({each.name: each.value for each in found})
+        limits = LimitFields.model_validate({each.name: each.value for each in one_run_limits})
     except ValidationError as error:
         raise RecordError(f"the limits in the record of the run are not valid: {error!s:.500}") from None
-    values = {each.name: getattr(limits, each.name) for each in found}
-    origins = {tuple(filter(None, (each.name, each.path))): each.place for each in found}
+    values = {each.name: getattr(limits, each.name) for each in one_run_limits}
+    origins = {tuple(filter(None, (each.name, each.path))): each.place for each in one_run_limits}
     return settings.model_copy(update={**values, "origins": {**settings.origins, **origins}})

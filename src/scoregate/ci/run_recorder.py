@@ -59,7 +59,7 @@ class RunRecorder:
         broken: the sources that could not be launched.
         launches: the number of the others.
         show_outputs: without it, outputs and the details of evaluations are not recorded.
-        about: the run without its results. With it, finished cases are flushed to disk several times a second, so that
+        head: the run without its results. With it, finished cases are flushed to disk several times a second, so that
             a killed host loses none of them.
         reducer: the results so far.
         scripts: the scripts that ended.
@@ -74,7 +74,7 @@ class RunRecorder:
     broken: Sequence[SuiteSource] = ()
     launches: int = 0
     show_outputs: bool = True
-    about: Run | None = None
+    head: Run | None = None
     reducer: RunReducer = field(default_factory=RunReducer)
     scripts: list[Script] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -127,10 +127,10 @@ class RunRecorder:
         log, suite = _key(received.script, received.log), None
         for original in received.events:
             event, invalid = drop_invalid_numbers(original)
-            for what in invalid:
+            for problem in invalid:
                 self._invalid += 1
                 if self._invalid <= _MOST_INVALID:
-                    self.notices.append(f"{received.script}: {what}")
+                    self.notices.append(f"{received.script}: {problem}")
             if isinstance(event, SuiteStarted):
                 self.message = self.message or event.message
             self._suite_events += getattr(event, "case", None) is None
@@ -159,14 +159,14 @@ class RunRecorder:
         suites = [suite for suite in self.reducer.suites.values() if suite.script == received.script]
         unknown = 0
         for each in received.traces if self.show_outputs else ():
-            found = [
+            candidates = [
                 suite
                 for suite in suites
                 if each.suite in ("", suite.id, suite.label) and suite.has_trial(each.case, each.repeat)
             ]
-            if len(found) == 1:
-                self.writer.add_trace(found[0].index, each.case, each.repeat, each.trace)
-            unknown += len(found) != 1
+            if len(candidates) == 1:
+                self.writer.add_trace(candidates[0].index, each.case, each.repeat, each.trace)
+            unknown += len(candidates) != 1
         if unknown:
             cases = "1 case that spans name is" if unknown == 1 else f"{unknown:,} cases that spans name are"
             self.notices.append(f"{received.script}: {cases} unknown, or in several suites, and without a trajectory")
@@ -228,7 +228,7 @@ class RunRecorder:
     def flush_if_due(self) -> None:
         """Flush what has finished, unless the last flush was a moment ago."""
         now, flushed = time.monotonic(), self._flushed
-        if self.about is None or now < flushed.due:
+        if self.head is None or now < flushed.due:
             return
         start = time.thread_time()  # the time that other processes take must not delay the next flush
         # The numbers differ from the last flush if something other than a case was added.
@@ -239,11 +239,11 @@ class RunRecorder:
             len(self.notices),
             len(self._filtered),
         )
-        self.writer.flush(self._with_results(self.about) if state != flushed.state else None)
+        self.writer.flush(self._with_results(self.head) if state != flushed.state else None)
         flushed.state = state
         flushed.due = now + max(FLUSH_EVERY_S, _FLUSH_SHARE * (time.thread_time() - start))
 
-    def _with_results(self, about: Run) -> Run:
+    def _with_results(self, head: Run) -> Run:
         """The run with its results so far."""
         scripts = [
             Script(source.path, error=ErrorInfo("CannotRun", source.error or "it can't be run"))
@@ -254,12 +254,12 @@ class RunRecorder:
         interrupted = ErrorInfo(INTERRUPTED, "it was stopped before its end")
         scripts += [*(Script(name, error=interrupted) for name in started - ended), *self.scripts]
         return replace(
-            about,
+            head,
             suites=self.reducer.results(),
             scripts=tuple(sorted(scripts, key=lambda script: script.name)),
-            notices=(*about.notices, *self.notices),
-            left_out=tuple(dict.fromkeys((*about.left_out, *self._filtered))),
-            message=about.message or self.message,
+            notices=(*head.notices, *self.notices),
+            left_out=tuple(dict.fromkeys((*head.left_out, *self._filtered))),
+            message=head.message or self.message,
         )
 
 

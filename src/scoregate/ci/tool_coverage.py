@@ -103,14 +103,14 @@ async def _find_prompts(root: Path, globs: Sequence[str], problems: list[str]) -
         return []
     files = await git.list_files(root)
     if files is None:
-        problems.append("coverage_prompts: the files of the project can't be listed: it is no git repository")
+        problems.append("coverage_prompts: the files of the project can't be listed: it is not a git repository")
         return []
-    found = [path for path in files if any(matches_path(path, glob) for glob in globs)]
-    if not found:
+    prompts = [path for path in files if any(matches_path(path, glob) for glob in globs)]
+    if not prompts:
         problems.append(f"coverage_prompts: no file matches {', '.join(globs):.200}")
-    if len(found) > _MOST_PROMPTS:
-        problems.append(f"coverage_prompts: only the first {_MOST_PROMPTS:,} of {len(found):,} files are shown")
-    return found[:_MOST_PROMPTS]
+    if len(prompts) > _MOST_PROMPTS:
+        problems.append(f"coverage_prompts: only the first {_MOST_PROMPTS:,} of {len(prompts):,} files are shown")
+    return prompts[:_MOST_PROMPTS]
 
 
 def _find_doubts(run: Run, settings: Settings, measured: ToolCoverage) -> Iterator[str]:
@@ -143,10 +143,10 @@ async def publish_unused_items(view: ReportView, target: PublishTarget) -> Deliv
 def _describe_places(items: Iterable[UnusedItem]) -> Iterator[tuple[str, int, str]]:
     """The path, the line and the note of each tool or prompt."""
     for (path, line, name), group in groupby(items, lambda item: (item.path, item.line, item.name)):
-        found = list(group)
-        if found[0].kind in ("tool", "prompt"):
-            text = f"No eval calls the tool {name}." if found[0].kind == "tool" else "No eval reads this prompt."
+        unused = list(group)
+        if unused[0].kind in ("tool", "prompt"):
+            text = f"No eval calls the tool {name}." if unused[0].kind == "tool" else "No eval reads this prompt."
         else:
-            parts = ", ".join(item.detail for item in found)
+            parts = ", ".join(item.detail for item in unused)
             text = f"No eval uses these arguments or values of the tool {name}: {parts}"
         yield path, line, one_line(text, _LONGEST)

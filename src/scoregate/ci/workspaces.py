@@ -11,7 +11,7 @@ _MOST_PARTS, _MOST_GLOBS, _LONGEST_GLOB = 20, 1_000, 500
 
 
 def matches_any(folder: PurePosixPath, globs: Iterable[object]) -> bool:
-    """Whether a folder, relative to the top of the workspace, matches one of the globs; what is no text is ignored.
+    """Whether a folder, relative to the top of the workspace, matches one of the globs; what is not text is ignored.
 
     `**` matches any number of folders. A glob with more than 20 parts, or more than 500 characters, matches nothing.
     """

@@ -101,19 +101,19 @@ def command(
         options = _replace_condition(options, parse_condition(where))
     store = open_store()
     check_columns(find_dataset(store, dataset), (INPUT, output, TRAJECTORY, SOURCE))
-    found = [list_files(_shorten(source)) for source in sources]
-    files = list(dict.fromkeys(path for paths, _ in found for path in paths))
+    listings = [list_files(_shorten(source)) for source in sources]
+    files = list(dict.fromkeys(path for paths, _ in listings for path in paths))
     result = collect_rows(files, KnownRows(*list_known_rows(store, dataset)), options)
     _report_problems(result.problems, skip_bad=skip_bad, is_all=not result.traces)
     if result.candidates:
         add_candidates(store, dataset, result.candidates)
-    others = sum(count for _, count in found)
+    others = sum(count for _, count in listings)
     _print_counts(dataset, len(files), others, result)
     if waiting := count_waiting(store, dataset):
         print_line(f"{dataset}: {describe_waiting(waiting)}: scoregate review --dataset {shlex.quote(dataset)}")
 
 
-def _check_names(dataset: str, output: str, taken: Sequence[str]) -> None:
+def _check_names(dataset: str, output: str, columns: Sequence[str]) -> None:
     from scoregate.datasets.files import READERS
 
     if not dataset.strip() or len(dataset) > _LONGEST_NAME:
@@ -123,8 +123,8 @@ def _check_names(dataset: str, output: str, taken: Sequence[str]) -> None:
             f"a dataset can't be called {dataset!r:.60}: in a suite, data={dataset!r:.60} is a file",
             advice=f"Choose a name that does not end in {', '.join(READERS)}.",
         )
-    if not output.strip() or output in taken:
-        raise UsageError(f"--output-as {output!r:.60}: name a column other than {', '.join(taken)}")
+    if not output.strip() or output in columns:
+        raise UsageError(f"--output-as {output!r:.60}: name a column other than {', '.join(columns)}")
 
 
 def _replace_condition(options: RowOptions, condition: Callable[..., bool]) -> RowOptions:
@@ -184,7 +184,10 @@ def _print_counts(dataset: str, files: int, others: int, result: CollectedRows) 
         (result.without_input, "without an input"),
     )
     new = len(result.candidates)
-    parts = [f"{new:,} new {'row' if new == 1 else 'rows'}", *(f"{count:,} {what}" for count, what in counts if count)]
+    parts = [
+        f"{new:,} new {'row' if new == 1 else 'rows'}",
+        *(f"{count:,} {title}" for count, title in counts if count),
+    ]
     traces = f"{result.traces:,} {'trace' if result.traces == 1 else 'traces'}"
     print_line(f"{dataset}: {traces} in {files:,} {'file' if files == 1 else 'files'}: {', '.join(parts)}")
     notes = (

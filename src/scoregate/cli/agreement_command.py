@@ -154,6 +154,6 @@ def _to_json(entry: Entry, settings: Settings) -> dict[str, object]:
         {"judge": judge, "person": person, "count": count}
         for (judge, person), count in sorted(figures.confusion.items())
     ]
-    about = {"evaluator": entry.evaluator, "source": entry.source, "fingerprint": entry.fingerprint or None}
+    fields = {"evaluator": entry.evaluator, "source": entry.source, "fingerprint": entry.fingerprint or None}
     rest = {"confusion": confusion, "scores": figures.scores, "conclusion": _conclusion(entry, settings)}
-    return {**about, **asdict(figures), **rest}
+    return {**fields, **asdict(figures), **rest}

@@ -54,7 +54,7 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
         answer = await answer_event(context)
         _write_outputs(connection.github, answer)
     if answer is None:
-        print_line("The event is no command.")
+        print_line("The event is not a command.")
         return 0
     for warning in answer.warnings:
         print(log_command("warning", redact.text(warning), title="scoregate"), flush=True)

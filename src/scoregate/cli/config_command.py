@@ -46,8 +46,8 @@ def show(config: str, json_: bool) -> None:
         return
     created = f" of {format_day(stored.created_at)}" if stored.created_at else ""
     judges = [f"judge {_version(client, judge.judge_id, judge.name)}" for judge in stored.judges]
-    about = [stored.description] if stored.description else []
-    print_lines([f"{stored.name}{created} ({stored.id})", *about, f"dataset {stored.dataset}", *judges])
+    lines = [stored.description] if stored.description else []
+    print_lines([f"{stored.name}{created} ({stored.id})", *lines, f"dataset {stored.dataset}", *judges])
 
 
 @command.command("add")

@@ -106,8 +106,8 @@ def _format_left_out(findings: Findings, most: int | None) -> Iterator[str]:
     places: dict[str, list[str]] = {}
     for each in findings.left_out:
         places.setdefault(each.reason, []).append(each.place)
-    for reason, found in places.items():
+    for reason, places_of_reason in places.items():
         yield f"left out {reason}"
-        yield from (f"         {place}" for place in found[:most])
-        if most is not None and len(found) > most:
-            yield f"         and {len(found) - most:,} more: --all lists them"
+        yield from (f"         {place}" for place in places_of_reason[:most])
+        if most is not None and len(places_of_reason) > most:
+            yield f"         and {len(places_of_reason) - most:,} more: --all lists them"

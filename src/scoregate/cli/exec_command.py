@@ -115,14 +115,14 @@ def _parse_columns(columns: tuple[str, ...]) -> dict[str, Any] | None:
     Raises:
         UsageError: one has another form, or an unknown key.
     """
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for each in columns:
         key, _, column = each.partition("=")
         if key not in RowSettings.model_fields or not column:
             names = ", ".join(RowSettings.model_fields)
             raise UsageError(f"--rows: {each!r:.100} must be KEY=COLUMN, where KEY is one of {names}")
         if key in ("scores", "input"):
-            found.setdefault(key, []).append(column)
+            table.setdefault(key, []).append(column)
         else:
-            found[key] = column
-    return found or None
+            table[key] = column
+    return table or None

@@ -126,8 +126,8 @@ class FileChanges:
         )
         is_first = True
         try:
-            async for found in watching:
-                paths = {path for _, path in found}
+            async for batch in watching:
+                paths = {path for _, path in batch}
                 # A file may have changed between the reading of its signature and the start of the watcher.
                 paths |= {path for path in self._signatures if os.path.dirname(path) in folders} if is_first else set()
                 is_first = False

@@ -228,8 +228,8 @@ def flaky(suite: str | None, runs: int, choice: RunChoice, target: AnswerTarget)
         chosen = replace(choice.find(opened.store, opened.name), runs=runs)
         if suite is not None:
             check_suite(opened.store, chosen, suite)
-        found = load_flaky(opened.store, chosen, suite=suite)
-    write_rows(FlakyCase, found, _FLAKY, target, nothing="No case flips.")
+        cases = load_flaky(opened.store, chosen, suite=suite)
+    write_rows(FlakyCase, cases, _FLAKY, target, nothing="No case flips.")
 
 
 _FLAKY: Sequence[Column] = (

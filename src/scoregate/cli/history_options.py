@@ -60,7 +60,7 @@ def parse_since(text: str) -> float:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     except ValueError:
         advice = "Write 36h, 90d, 12w, or a date such as 2026-01-31."
-        raise UsageError(f"--since {text!r:.60} is no time", advice=advice) from None
+        raise UsageError(f"--since {text!r:.60} is not a time", advice=advice) from None
 
 
 _run_flags: Callable[[Any], Any] = combine_options(

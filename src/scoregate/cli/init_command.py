@@ -82,7 +82,7 @@ def _add_agents_section(folder: Path) -> str:
     """Add the section about evals to AGENTS.md, unless it has one; returns the line to print.
 
     Raises:
-        UsageError: the file is no regular file of the folder, or can't be read or written.
+        UsageError: the file is not a regular file of the folder, or can't be read or written.
     """
     target, section = folder / AGENTS_FILE, _read_template(AGENTS_FILE)
     if not os.path.lexists(target):
@@ -90,7 +90,7 @@ def _add_agents_section(folder: Path) -> str:
         return f"written  {AGENTS_FILE}"
     try:
         if target.is_symlink() or not target.is_file():
-            raise UsageError(f"{target} is no regular file", advice="Replace it, or add the section by hand.")
+            raise UsageError(f"{target} is not a regular file", advice="Replace it, or add the section by hand.")
         text = target.read_text(encoding="utf-8")
         if _AGENTS_MARK in text:
             return f"kept     {AGENTS_FILE}"
@@ -127,23 +127,23 @@ def _make_files(
         yield SKILL_FILE, _read_template("SKILL.md")
 
 
-def _make_settings(found: tuple[FoundFramework, ...]) -> str:
+def _make_settings(frameworks: tuple[FoundFramework, ...]) -> str:
     text = _read_template("scoregate.toml")
-    if not found:
+    if not frameworks:
         return text
     limits = text.partition(_LIMITS_OF_EXAMPLE)[0]
-    if not all(each.has_thresholds for each in found):
+    if not all(each.has_thresholds for each in frameworks):
         limits = (
             limits.partition(_RELATIVE_LIMIT)[0]
             + "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
         )
     # `paths` is a key of the top level, which has to come before the tables.
-    return "\n".join((limits, *format_settings(found), ""))
+    return "\n".join((limits, *format_settings(frameworks), ""))
 
 
-def _make_helpers(found: tuple[FoundFramework, ...]) -> Iterator[tuple[str, str]]:
+def _make_helpers(frameworks: tuple[FoundFramework, ...]) -> Iterator[tuple[str, str]]:
     """The files with which commands report to scoregate."""
-    for each in found:
+    for each in frameworks:
         if each.helper and each.command is not None:
             yield os.path.normpath(Path(each.command.cwd, each.helper)), _read_template(each.helper)
 

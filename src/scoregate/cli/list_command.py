@@ -80,7 +80,7 @@ def _explain_no_suites(suites: DiscoveredSuites, root: Path, flags: Mapping[str,
         yield "No suites were found with these filters."
     elif suites.frameworks:
         yield "No suites were found. These evals are no suites yet:"
-        yield from (f"  {found.describe()}" for found in suites.frameworks)
+        yield from (f"  {framework.describe()}" for framework in suites.frameworks)
         yield ""
         yield from explain_settings(suites.frameworks, root)
     else:

@@ -56,7 +56,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         is_pattern = "*" in str(path) and not path.is_absolute()
         folders += sorted(Path().glob(str(path))) if is_pattern else [path]
     # Where a label skipped all jobs, there is nothing to judge. A run that is there is judged in any case.
-    has_runs = any(found.exists() for each in folders for found in (each / RUN_FOLDER, each / RUN_FILE))
+    has_runs = any(run_path.exists() for each in folders for run_path in (each / RUN_FOLDER, each / RUN_FILE))
     if not has_runs and end_if_skipped(root, settings):
         return 0
     with lock_output(root / settings.out, root):

@@ -20,10 +20,10 @@ def find_settings_table(root: Path) -> tuple[str, str]:
     return OWN_FILE, ""
 
 
-def explain_settings(found: Sequence[FoundFramework], root: Path) -> Iterator[str]:
+def explain_settings(frameworks: Sequence[FoundFramework], root: Path) -> Iterator[str]:
     """Which lines make suites of evals of other frameworks."""
     file, table = find_settings_table(root)
-    lines = tuple(format_settings(found, table=table))
+    lines = tuple(format_settings(frameworks, table=table))
     if lines:
         if (root / file).exists():
             place = f"the table [{table}] in {file}" if table else file
@@ -32,7 +32,7 @@ def explain_settings(found: Sequence[FoundFramework], root: Path) -> Iterator[st
             yield f"`scoregate init` makes them suites. It writes these lines to {file}, and a workflow:"
         yield ""
         yield from (f"  {line}" if line else "" for line in lines)
-    for each in found:
+    for each in frameworks:
         if each.command is None and not each.suite_paths:
             yield ""
             yield f"{each.name} needs some lines of code to report to scoregate: {guide_url(each)}"

@@ -152,10 +152,10 @@ def _parse_shards(text: str, form: str) -> int | None:
 
 
 def _parse_duration(text: str) -> float:
-    found = _DURATION.fullmatch(text.strip())
-    if found is None or not (seconds := float(found[1]) * _SECONDS[found[2]]):
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not (seconds := float(match[1]) * _SECONDS[match[2]]):
         raise UsageError(
-            f"--target {text!r:.40} is no duration", advice="Write seconds, minutes or hours: 90s, 10m, 1h."
+            f"--target {text!r:.40} is not a duration", advice="Write seconds, minutes or hours: 90s, 10m, 1h."
         )
     return seconds
 

@@ -101,7 +101,7 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
                 probe = await _probe(affected.plan, settings, ports, counter, list(_list_unknown(forecast)))
                 forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
             finally:
-                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is no run to compare with
+                shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is not a run to compare with
     return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
 
 
@@ -113,8 +113,8 @@ def _describe_future(notices: Iterable[str]) -> Iterator[str]:
 
 
 async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCounter, scripts: Sequence[str]) -> Probe:
-    what = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
-    click.echo(one_line(what, 500), err=True)
+    activity = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
+    click.echo(one_line(activity, 500), err=True)
     return await run_probe(plan, settings, ports, counter, scripts)
 
 

@@ -125,7 +125,7 @@ def _export(queue: Queue, file: Path, reader: str) -> None:
         raise UsageError(f"cannot write {file}: {error.strerror}") from None
     print_line(f"{file}: {len(battles)} battles, {len(scores)} scores of judges")
     print_line(
-        "Fill in `said` (battles: left, right or tie; scores: the right score), `by` and, if you like, `comment`."
+        "Fill in `decision` (battles: left, right or tie; scores: the right score), `by` and, if you like, `comment`."
     )
     if withheld := len(queue.judged) - len(scores):
         print_line(f"{withheld} scores are skipped until the battles of their outputs are reviewed.")

@@ -57,7 +57,7 @@ def _export(dataset: str, candidates: list[Candidate], file: Path) -> None:
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror}") from None
     print_line(f"{file}: {_count_rows(len(waiting))}")
-    print_line("Fill in `said` (keep or drop), `by` and, if you like, `comment`. You may correct `row`.")
+    print_line("Fill in `decision` (keep or drop), `by` and, if you like, `comment`. You may correct `row`.")
 
 
 def _import(store: Store, dataset: str, *, file: Path, by: str) -> None:

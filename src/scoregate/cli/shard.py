@@ -35,8 +35,8 @@ def parse_shard(text: str, partition: Path | None) -> ShardRequest:
     Raises:
         UsageError: they are not valid, or the partition has another number of shards.
     """
-    found = _SHARD.fullmatch(text.strip())
-    number, of = map(int, found.groups()) if found else (0, 0)
+    match = _SHARD.fullmatch(text.strip())
+    number, of = map(int, match.groups()) if match else (0, 0)
     if not 1 <= number <= of <= MOST_SHARDS:
         raise UsageError(
             f"--shard {text!r:.40} is not valid", advice=f"Write K/N, such as 3/8; N is at most {MOST_SHARDS:,}."
@@ -86,9 +86,9 @@ def _print_shard(result: ShardResult, request: ShardRequest, out: str, output: O
     run, redact = result.run, make_redactor()
     cases = sum(suite.columns.case_count for suite in run.suites)
     state = "interrupted" if result.interrupted else "not complete" if result.problems else "complete"
-    what = f"{number_format.count(cases, 'case')} in {number_format.count(len(run.suites), 'suite')}"
+    counts = f"{number_format.count(cases, 'case')} in {number_format.count(len(run.suites), 'suite')}"
     again = "; it was complete before, so nothing ran" if result.is_reused else ""
-    lines = [f"Shard {request.number} of {request.of}: {state}, {what}{again}"]
+    lines = [f"Shard {request.number} of {request.of}: {state}, {counts}{again}"]
     lines += [f"  {problem}" for problem in result.problems[:_MOST_PROBLEMS]]
     lines.append(f"Run: {out}/{RUN_FOLDER}. Judge all shards: scoregate merge FOLDER...")
     for line in lines:

@@ -161,14 +161,14 @@ class _Watch:
         """Run sources; a change that affects them cancels this, and is returned."""
         stop = self._stop = anyio.Event()
         self._ran, self._last_start = None, time.time()
-        found: list[Change] = []
+        changed: list[Change] = []
 
         async def cancel_at_change() -> None:
-            while not found:
+            while not changed:
                 await self.changes.wait()
                 changes = self._without_echoes(self.changes.take())
                 if find_affected(self.root, changes, self._sources, self._read_uses()) != frozenset():
-                    found.extend(changes)
+                    changed.extend(changes)
             stop.set()
 
         async with anyio.create_task_group() as tasks:
@@ -181,7 +181,7 @@ class _Watch:
                 self._print(Text(f"error: {error}", style="red"))
             tasks.cancel_scope.cancel()
         self._stop, self._last_end = None, time.time()
-        return found
+        return changed
 
     async def _run_once(self, affected: frozenset[str] | None, stop: anyio.Event) -> None:
         settings = await anyio.to_thread.run_sync(self.load)
@@ -245,20 +245,20 @@ class _Watch:
 
     async def _find_affected(self, changes: Sequence[Change]) -> frozenset[str] | None:
         """What changes affect. A Python file that only now holds suites affects itself."""
-        found = find_affected(self.root, changes, self._sources, self._read_uses())
+        affected = find_affected(self.root, changes, self._sources, self._read_uses())
         known = {source.path for source in self._sources}
         scripts = {self._shorten(each.path) for each in changes if each.path.endswith(_PYTHON)} - known
         if not scripts:
-            return found
+            return affected
         try:
             settings = await anyio.to_thread.run_sync(self.load)
             suites = await find_suites(ProjectFiles(self.root), settings)
         except ScoregateError:
             return None
         added = scripts & {source.path for source in suites.sources}
-        if found is None:
+        if affected is None:
             return frozenset(added) if len(added) == len(changes) else None
-        return found | added
+        return affected | added
 
     def _without_echoes(self, changes: Iterable[Change]) -> list[Change]:
         """The changes without those of files that suites write; those of commands can only be guessed."""
@@ -291,8 +291,8 @@ class _Watch:
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         if is_interactive(self.output.console):
             self.output.console.control(Control.home(), Control.clear())
-        what = f"{shown}{more} changed" if names else "First run"
-        self._print(Text(f"▸ {time.strftime('%H:%M:%S')} {what}", style="bold"))
+        reason = f"{shown}{more} changed" if names else "First run"
+        self._print(Text(f"▸ {time.strftime('%H:%M:%S')} {reason}", style="bold"))
 
     def _print_end(self) -> None:
         for line in self._list_others():

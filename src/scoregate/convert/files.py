@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.ci.file_access import find_repository, read_project_file
+from scoregate.core.text import describe_width
 from scoregate.errors import InvalidDataset, UsageError
 
 FILE_SCHEME = "file://"
@@ -75,7 +76,7 @@ class Source:
         try:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise Unreadable(f"it is no UTF-8: byte {error.start}") from None
+            raise Unreadable(f"it is not UTF-8: byte {error.start}") from None
 
     def parse(self) -> Any:
         """The value of a YAML or JSON file.
@@ -97,7 +98,7 @@ class Source:
                 if line.strip():
                     row = json_of(line, f"line {number}: ")
                     if not isinstance(row, dict):
-                        raise Unreadable(f"line {number} is no object")
+                        raise Unreadable(f"line {number} is not an object")
                     yield number, row
             return
         try:
@@ -107,13 +108,13 @@ class Source:
                 if any(cells):
                     yield number, _name_cells(header or [], cells, number)
         except csv.Error as error:
-            raise Unreadable(f"it is no CSV: {error}") from None
+            raise Unreadable(f"it is not CSV: {error}") from None
 
 
 def _name_cells(header: list[str], cells: list[str], number: int) -> Mapping[str, str]:
     names = [name.strip() for name in header]
     if len(cells) != len(names):
-        raise Unreadable(f"row {number} has {len(cells)} cells, the header {len(names)}")
+        raise Unreadable(f"row {number} {describe_width(len(cells), len(names))}")
     if len(set(names)) < len(names):
         raise Unreadable("two columns have one name")
     return dict(zip(names, cells, strict=True))
@@ -130,7 +131,7 @@ def json_of(text: str, place: str = "") -> Any:
     except Unreadable:
         raise
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"{place}it is no JSON: {error}") from None
+        raise Unreadable(f"{place}it is not JSON: {error}") from None
 
 
 def yaml_of(text: str, name: str) -> Any:
@@ -158,7 +159,7 @@ def _require_plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [_require_plain(each, depth + 1) for each in value]
     if isinstance(value, float) and not -1e300 < value < 1e300:
-        raise Unreadable(f"{value} is no number of JSON")
+        raise Unreadable(f"{value} is not a number of JSON")
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -87,10 +87,10 @@ def _choose(name: str | None, config: Mapping[str, Any], evals: Mapping[str, Any
     if name is None:
         return next(iter(evals))
     alias = config.get(name)
-    found = alias.get("id") if name not in evals and isinstance(alias, Mapping) else name
-    if found not in evals:
+    name_of_eval = alias.get("id") if name not in evals and isinstance(alias, Mapping) else name
+    if name_of_eval not in evals:
         raise UsageError(f"{source.name} has no eval {name!r:.80}", advice=f"It has: {', '.join(evals):.200}")
-    return str(found)
+    return str(name_of_eval)
 
 
 def _find_samples(source: Source, name: str) -> Source:
@@ -132,7 +132,7 @@ def _convert_sample(sample: Any, kind: str, ignore_case: bool) -> Mapping[str, A
     if "ideal" in sample:
         ideals = sample["ideal"] if isinstance(sample["ideal"], list) else [sample["ideal"]]
         if not ideals or not all(isinstance(each, str) and each for each in ideals):
-            raise Unreadable("its ideal is no text, and no list of texts")
+            raise Unreadable("its ideal is neither text nor a list of texts")
         is_graded = kind == model_graded.CLASS
         row["expected"] = "\n".join(ideals) if is_graded else _make_assertions(kind, ideals, ignore_case)
     others = {key: value for key, value in sample.items() if key not in row and key != "ideal"}
@@ -151,5 +151,5 @@ def _make_assertions(kind: str, ideals: list[str], ignore_case: bool) -> list[Ma
         return []
     values: list[Any] = [json_of(each, "an ideal: ") for each in ideals] if kind == "JsonMatch" else list(ideals)
     base = "icontains" if kind == "Includes" and ignore_case else _CLASSES[kind]
-    made = [{"type": base, "value": value} for value in values]
-    return [{"type": "any-of", "metric": _ACCURACY, "value": made}]
+    assertions = [{"type": base, "value": value} for value in values]
+    return [{"type": "any-of", "metric": _ACCURACY, "value": assertions}]

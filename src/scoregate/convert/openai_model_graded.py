@@ -51,9 +51,9 @@ def _find_spec(source: Source, name: str) -> Mapping[str, Any]:
     for file in (own, *others) if folder.is_dir() else ():
         if file.path.is_file():
             content = file.parse()
-            found = content.get(name) if isinstance(content, Mapping) else None
-            if isinstance(found, Mapping):
-                return found
+            spec = content.get(name) if isinstance(content, Mapping) else None
+            if isinstance(spec, Mapping):
+                return spec
     raise Unreadable(f"there is no specification {name} in registry/modelgraded")
 
 
@@ -65,7 +65,7 @@ def _list_files(source: Source) -> Iterator[Any]:
 def _make_question(prompt: Any, name: str, given: Mapping[str, Any]) -> str:
     """The prompt, with the names of what the judge sees in the place of fields."""
     if not isinstance(prompt, str) or not prompt.strip():
-        raise Unreadable(f"the prompt of the specification {name} is no text")
+        raise Unreadable(f"the prompt of the specification {name} is not text")
     known = {**{key: value for key, value in given.items() if isinstance(value, str)}, **_SHOWN}
     if unknown := sorted({match[1] for match in _FIELD.finditer(prompt)} - known.keys()):
         raise Unreadable(f"the prompt of the specification {name} has the fields {', '.join(unknown):.100} of samples")
@@ -80,9 +80,9 @@ def _read_choices(spec: Mapping[str, Any], name: str) -> dict[str, float]:
     if not isinstance(scores, Mapping):
         raise Unreadable(f"the choices of the specification {name} have no scores: nothing can be compared")
     try:
-        found = {each: float(scores[each]) for each in choices}
+        score_of_choice = {each: float(scores[each]) for each in choices}
     except (KeyError, TypeError, ValueError):
         raise Unreadable(f"a choice of the specification {name} has no score") from None
-    if len(found) < 2 or not all(0 <= score <= 1 for score in found.values()):
+    if len(score_of_choice) < 2 or not all(0 <= score <= 1 for score in score_of_choice.values()):
         raise Unreadable(f"the specification {name} needs two choices or more, with scores from 0 to 1")
-    return found
+    return score_of_choice

@@ -84,21 +84,21 @@ def convert_promptfoo(path: Path) -> tuple[Suite, Findings]:
 
 
 def _read_options(given: Any, source: Source, findings: Findings) -> dict[str, Any]:
-    made = {}
+    options = {}
     for key, value in (given if isinstance(given, Mapping) else {}).items():
         place = f"{source.name} evaluateOptions.{key}"
         if key in _OPTIONS_NO_EFFECT:
             findings.ignore(place)
         elif key in _OPTIONS and is_whole_number(value, 1):
-            made[_OPTIONS[key]] = value
+            options[_OPTIONS[key]] = value
         else:
             findings.leave_out(place, "this option has no counterpart")
-    return made
+    return options
 
 
 def _get_templates(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = config.get("assertionTemplates")
-    return found if isinstance(found, Mapping) else {}
+    templates = config.get("assertionTemplates")
+    return templates if isinstance(templates, Mapping) else {}
 
 
 def _make_variants(
@@ -117,12 +117,12 @@ def _make_keys(tests: list[Test]) -> Iterator[str | None]:
     """The ids of cases, as the importer of promptfoo's results names them; None leaves them to the input."""
     described = Counter(test.description for test in tests)
     texts = [_describe_variables(test.variables) for test in tests]
-    found = [
+    keys = [
         test.description if test.description and described[test.description] == 1 else text
         for test, text in zip(tests, texts, strict=True)
     ]
-    counts = Counter(found)
-    for key in found:
+    counts = Counter(keys)
+    for key in keys:
         yield key if key and counts[key] == 1 else None
 
 
@@ -173,52 +173,52 @@ class _CaseBuilder:
 
     def list_scorers(self) -> list[tuple[str, Mapping[str, Any]]]:
         """The calls that make the scorers."""
-        made: list[tuple[str, Mapping[str, Any]]] = [("assertion", {"name": metric}) for metric in self._metrics]
+        listed: list[tuple[str, Mapping[str, Any]]] = [("assertion", {"name": metric}) for metric in self._metrics]
         for metric, model in self._rubrics.items():
-            made.append(("rubric", {"name": metric} if model is None else {"name": metric, "model": model}))
+            listed.append(("rubric", {"name": metric} if model is None else {"name": metric, "model": model}))
         if self._has_thresholds:
             name = _THRESHOLD_METRIC
             while name in self._metrics or name in self._rubrics:
                 name = f"{name} of the test"
-            made.append(("weighted_assertions", {"name": name}))
-        return made
+            listed.append(("weighted_assertions", {"name": name}))
+        return listed
 
     def _convert_assertions(self, test: Test) -> Iterator[dict[str, Any]]:
         for place, given in test.assertions:
             try:
-                made = convert_assertion(self._resolve(given), test.variables)
-                if made["type"].removeprefix(NOT) == RUBRIC:
-                    made = self._add_rubric(made, self._resolve(given).get("provider", test.grader))
+                converted = convert_assertion(self._resolve(given), test.variables)
+                if converted["type"].removeprefix(NOT) == RUBRIC:
+                    converted = self._add_rubric(converted, self._resolve(given).get("provider", test.grader))
                 else:
-                    while made["metric"] in self._rubrics:
-                        made["metric"] = f"{made['metric']} {made['type']}"
-                    self._metrics[made["metric"]] = None
+                    while converted["metric"] in self._rubrics:
+                        converted["metric"] = f"{converted['metric']} {converted['type']}"
+                    self._metrics[converted["metric"]] = None
             except Unsupported as error:
                 self._findings.leave_out(place, str(error))
                 continue
             self._findings.counts["assertions"] += 1
-            yield made
+            yield converted
 
     def _resolve(self, given: Any) -> Any:
         """The assertion itself, if it refers to a template of the configuration."""
         if isinstance(given, Mapping) and isinstance(reference := given.get("$ref"), str):
-            found = self._templates.get(reference.removeprefix("#/assertionTemplates/"))
-            if not isinstance(found, Mapping) or "$ref" in found:
+            template = self._templates.get(reference.removeprefix("#/assertionTemplates/"))
+            if not isinstance(template, Mapping) or "$ref" in template:
                 raise Unsupported(f"there is no template {reference:.80}")
-            return {**found, **{name: value for name, value in given.items() if name != "$ref"}}
+            return {**template, **{name: value for name, value in given.items() if name != "$ref"}}
         return given
 
-    def _add_rubric(self, made: dict[str, Any], grader: Any) -> dict[str, Any]:
+    def _add_rubric(self, rubric: dict[str, Any], grader: Any) -> dict[str, Any]:
         if isinstance(grader, Mapping):
             grader = grader.get("id") if set(grader) == {"id"} else grader
         model = None if grader is None else convert_model(grader) if isinstance(grader, str) else ""
         if model in ("", ECHO) or (model is None and grader is not None):
-            raise Unsupported(f"the provider {grader!r:.80} of {made['type']} has no counterpart")
-        while made["metric"] in self._metrics:
-            made["metric"] = f"{made['metric']} {RUBRIC}"
-        if self._rubrics.setdefault(made["metric"], model) != model:
-            raise Unsupported(f"the rubrics of the metric {made['metric']!r:.60} have different providers")
-        return made
+            raise Unsupported(f"the provider {grader!r:.80} of {rubric['type']} has no counterpart")
+        while rubric["metric"] in self._metrics:
+            rubric["metric"] = f"{rubric['metric']} {RUBRIC}"
+        if self._rubrics.setdefault(rubric["metric"], model) != model:
+            raise Unsupported(f"the rubrics of the metric {rubric['metric']!r:.60} have different providers")
+        return rubric
 
     def _apply_threshold(self, test: Test, expected: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The assertions as scores without limits, and the limit of their mean."""

@@ -84,11 +84,11 @@ def convert_assertion(given: Any, variables: Mapping[str, Any]) -> dict[str, Any
         raise Unsupported(str(error)) from None
     if isinstance(value, str) and value.startswith(("file://", "package:")):
         raise Unsupported(f"{kind} reads its value from {value:.80}")
-    made = {"type": kind, "metric": str(metric or kind), **_convert_value(base, kind, value, given)}
+    converted = {"type": kind, "metric": str(metric or kind), **_convert_value(base, kind, value, given)}
     weight = given.get("weight", 1)
     if isinstance(weight, bool) or not isinstance(weight, int | float) or weight < 0:
         raise Unsupported(f"its weight is {weight!r:.40}, no number of at least 0")
-    return made if weight == 1 else {**made, "weight": weight}
+    return converted if weight == 1 else {**converted, "weight": weight}
 
 
 def _format_advice(base: str) -> str:
@@ -153,7 +153,7 @@ def _convert_schema(kind: str, value: Any) -> dict[str, Any]:
     from scoregate.scorers import json_schema
 
     if not isinstance(value, dict):
-        raise Unsupported(f"the schema of {kind} is no mapping")
+        raise Unsupported(f"the schema of {kind} is not a mapping")
     try:
         json_schema(value)
     except ValueError as error:
@@ -178,12 +178,12 @@ def _convert_regex(pattern: str) -> str:
 
 def _convert_characters(pattern: str) -> Iterator[str]:
     r"""Convert what Python reads otherwise: `$` before a newline at the end, `.` for `\r`, `\w` for letters like é."""
-    is_class, at = False, 0
-    while at < len(pattern):
-        character = pattern[at]
+    is_class, position = False, 0
+    while position < len(pattern):
+        character = pattern[position]
         if character == "\\":
-            yield _convert_escape(pattern[at : at + 2], pattern, is_class=is_class)
-            at += 2
+            yield _convert_escape(pattern[position : position + 2], pattern, is_class=is_class)
+            position += 2
             continue
         if is_class and character == "[":  # nested sets are reserved in Python
             character = r"\["
@@ -191,7 +191,7 @@ def _convert_characters(pattern: str) -> Iterator[str]:
             character = character if is_class else _OUTSIDE_CLASS.get(character, character)
             is_class = (is_class or character == "[") and character != "]"
         yield character
-        at += 1
+        position += 1
 
 
 def _convert_escape(escape: str, pattern: str, *, is_class: bool) -> str:
@@ -214,9 +214,9 @@ def parse_assertion(text: str) -> dict[str, Any]:
     if match is None or match[2] not in {*_TEXTS, *_LISTS, *_JSON, *_OTHERS, *_ADVICE, *_WITHOUT_COUNTERPART}:
         return {"type": "equals", "value": text}
     value = match[4]
-    made: dict[str, Any] = {"type": (match[1] or "") + match[2]}
+    assertion: dict[str, Any] = {"type": (match[1] or "") + match[2]}
     if value is not None:
-        made["value"] = [each.strip() for each in value.split(",")] if match[2] in _LISTS else value.strip()
+        assertion["value"] = [each.strip() for each in value.split(",")] if match[2] in _LISTS else value.strip()
     if match[3] is not None or match[2] in _LIMITED:
-        made["threshold"] = _CELL_THRESHOLD if match[3] is None else float(match[3])
-    return made
+        assertion["threshold"] = _CELL_THRESHOLD if match[3] is None else float(match[3])
+    return assertion

@@ -85,11 +85,11 @@ def _convert_http(name: str, config: Mapping[str, Any], _source: Source) -> dict
             raise NoCounterpart(f"the template {text:.60} has more than variables")
         if text.startswith(FILE_SCHEME):
             raise NoCounterpart("a part of it is read from a file")
-    made: dict[str, Any] = {"url": url, "method": method, "headers": dict(headers)}
+    provider: dict[str, Any] = {"url": url, "method": method, "headers": dict(headers)}
     if config.get("body") is not None:
-        made["body"] = config["body"]
+        provider["body"] = config["body"]
     transform = config.get("transformResponse", config.get("responseParser"))
-    return made if transform is None else {**made, "path": _parse_path(transform)}
+    return provider if transform is None else {**provider, "path": _parse_path(transform)}
 
 
 def find_unknown_settings(kind: str, config: Mapping[str, Any]) -> list[str]:

@@ -64,28 +64,28 @@ def read_prompts(config: Mapping[str, Any], source: Source, findings: Findings) 
         findings: receives what is left out.
     """
     given = config.get("prompts", _DEFAULT_PROMPT)
-    found: dict[str, str] = {}
+    prompts: dict[str, str] = {}
     for place, label, text in _list_prompts(given, f"{source.name} prompts", source, findings):
         if not text.strip():
             findings.leave_out(place, "the prompt is empty")
         elif unknown := _find_unknown_parts(text):
             findings.leave_out(place, f"the prompt has {', '.join(unknown)}")
         else:
-            found.setdefault(_make_unique(label, found), text)
+            prompts.setdefault(_make_unique(label, prompts), text)
             findings.counts["prompts"] += 1
-    return found
+    return prompts
 
 
 def _find_unknown_parts(text: str) -> list[str]:
     return find_unknown_parts(text) if "{{" in text or "{%" in text or "{#" in text else []
 
 
-def _make_unique(label: str, found: Mapping[str, Any]) -> str:
-    made, number = label, 1
-    while made in found:
+def _make_unique(label: str, known: Mapping[str, Any]) -> str:
+    unique, number = label, 1
+    while unique in known:
         number += 1
-        made = f"{label} ({number})"
-    return made
+        unique = f"{label} ({number})"
+    return unique
 
 
 def _list_prompts(given: Any, place: str, source: Source, findings: Findings) -> Iterator[tuple[str, str, str]]:
@@ -94,14 +94,14 @@ def _list_prompts(given: Any, place: str, source: Source, findings: Findings) ->
     if isinstance(given, Mapping):  # a file and its label
         given = [{"id": name, "label": label} for name, label in given.items()]
     if not isinstance(given, list) or not given:
-        findings.leave_out(place, "there are no prompts" if not given else "it is no list")
+        findings.leave_out(place, "there are no prompts" if not given else "it is not a list")
         return
     for number, each in enumerate(given):
-        here = f"{place}[{number}]"
+        item_place = f"{place}[{number}]"
         try:
-            yield from ((here, *prompt) for prompt in _read_prompt(each, number, source))
+            yield from ((item_place, *prompt) for prompt in _read_prompt(each, number, source))
         except Unreadable as error:
-            findings.leave_out(here, str(error))
+            findings.leave_out(item_place, str(error))
 
 
 def _read_prompt(given: Any, number: int, source: Source) -> Iterator[tuple[str, str]]:
@@ -169,13 +169,13 @@ def read_providers(config: Mapping[str, Any], source: Source, findings: Findings
     if not isinstance(given, list) or not given:
         findings.leave_out(place, "there are no providers")
         return {}
-    found: dict[str, Provider] = {}
+    providers: dict[str, Provider] = {}
     for number, each in enumerate(given):
         provider = read_provider(each, f"{place}[{number}]", source, findings)
         if provider is not None:
-            found[_make_unique(provider.label, found)] = provider
+            providers[_make_unique(provider.label, providers)] = provider
             findings.counts["providers"] += 1
-    return found
+    return providers
 
 
 def read_provider(given: Any, place: str, source: Source, findings: Findings) -> Provider | None:

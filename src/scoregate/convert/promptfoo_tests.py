@@ -59,10 +59,10 @@ def read_tests(config: Mapping[str, Any], source: Source, findings: Findings) ->
     """
     default = _read_default(config.get("defaultTest"), source, findings)
     given = config.get("tests")
-    found = [{}] if given is None or given == [] else given
+    items = [{}] if given is None or given == [] else given
     tests: list[Test] = []
     size = 0
-    for place, origin, test in _list_tests(found, f"{source.name} tests", source, findings, 0):
+    for place, origin, test in _list_tests(items, f"{source.name} tests", source, findings, 0):
         for each in _expand(test, default, place, origin, source, findings):
             size += sum(len(value) for value in each.variables.values() if isinstance(value, str))
             if len(tests) == MOST_CASES or size > _MOST_CHARACTERS:
@@ -82,7 +82,7 @@ def _read_default(given: Any, source: Source, findings: Findings) -> Mapping[str
             findings.leave_out(place, f"{given}: {error}")
             return {}
     if given is not None and not isinstance(given, Mapping):
-        findings.leave_out(place, "it is no mapping")
+        findings.leave_out(place, "it is not a mapping")
     return given if isinstance(given, Mapping) else {}
 
 
@@ -96,9 +96,11 @@ def _list_tests(
         yield from _read_test_file(given, place, source, findings, depth)
     elif isinstance(given, list) and depth < 3:
         for number, each in enumerate(given):
-            here = f"{place}[{number}]"
+            item_place = f"{place}[{number}]"
             is_test = isinstance(each, Mapping) and "path" not in each
-            yield from ([(here, source, each)] if is_test else _list_tests(each, here, source, findings, depth + 1))
+            yield from (
+                [(item_place, source, each)] if is_test else _list_tests(each, item_place, source, findings, depth + 1)
+            )
     else:
         findings.leave_out(place, f"tests are mappings or files, not {given!r:.60}")
 
@@ -117,9 +119,9 @@ def _read_test_file(
             for number, row in file.read_rows():
                 yield f"{file.name}:{number}", source, row
         elif file.path.suffix in _DOCUMENTS:
-            found = file.parse()
+            content = file.parse()
             yield from _list_tests(
-                [found] if isinstance(found, Mapping) else found, file.name, source, findings, depth + 1
+                [content] if isinstance(content, Mapping) else content, file.name, source, findings, depth + 1
             )
         else:
             raise Unreadable("tests are read from .csv, .json, .jsonl and .yaml files, and not made by code")
@@ -149,12 +151,12 @@ def _convert_row(row: Mapping[str, str], place: str, findings: Findings) -> Mapp
 def _read_assertions(row: Mapping[str, str], place: str, findings: Findings) -> Iterator[Mapping[str, Any]]:
     cells = [cell.strip() for name, cell in row.items() if name.startswith("__expected")]
     for number, cell in enumerate(filter(None, cells), 1):
-        made = parse_assertion(cell)
+        assertion = parse_assertion(cell)
         names = (f"__config:__expected{number}:threshold", "__config:__expected:threshold" if number == 1 else "")
         limits = [row[name] for name in names if row.get(name, "").strip()]
         if limits:
-            made["threshold"] = _read_number(limits[0], place, findings)
-        yield {**made, "metric": row["__metric"]} if row.get("__metric") else made
+            assertion["threshold"] = _read_number(limits[0], place, findings)
+        yield {**assertion, "metric": row["__metric"]} if row.get("__metric") else assertion
 
 
 def _read_number(text: str, place: str, findings: Findings) -> float | None:
@@ -163,7 +165,7 @@ def _read_number(text: str, place: str, findings: Findings) -> float | None:
     except ValueError:
         number = float("nan")
     if not -1e300 < number < 1e300:
-        findings.leave_out(place, f"the threshold {text!r:.40} is no number")
+        findings.leave_out(place, f"the threshold {text!r:.40} is not a number")
         return None
     return number
 
@@ -215,28 +217,28 @@ def _read_options(test: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _get_mapping(test: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = test.get(name)
-    return found if isinstance(found, Mapping) else {}
+    mapping = test.get(name)
+    return mapping if isinstance(mapping, Mapping) else {}
 
 
 def _read_mapping(
     test: Mapping[str, Any], name: str, place: str, source: Source, findings: Findings
 ) -> Mapping[str, Any]:
     """The variables of a test, which may be in a file."""
-    found = test.get(name)
+    mapping = test.get(name)
     try:
-        if isinstance(found, str):
-            found = source.find(found).parse()
-        if found is not None and not isinstance(found, Mapping):
-            raise Unreadable("it is no mapping")
+        if isinstance(mapping, str):
+            mapping = source.find(mapping).parse()
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise Unreadable("it is not a mapping")
     except Unreadable as error:
         findings.leave_out(f"{place}.{name}", str(error))
-    return found if isinstance(found, Mapping) else {}
+    return mapping if isinstance(mapping, Mapping) else {}
 
 
 def _list_assertions(given: Any, place: str, findings: Findings) -> tuple[tuple[str, Any], ...]:
     if given is not None and not isinstance(given, list):
-        findings.leave_out(place, "it is no list")
+        findings.leave_out(place, "it is not a list")
     return tuple((f"{place}[{number}]", each) for number, each in enumerate(given)) if isinstance(given, list) else ()
 
 
@@ -262,6 +264,6 @@ def _resolve(name: str, variables: Mapping[str, Any], source: Source) -> Any:
             return json.dumps(file.parse(), ensure_ascii=False, separators=(",", ":"))
         if file.path.suffix in _TEXT_FILES or file.path.suffix in (".json", ".csv", ".html", ".xml"):
             return file.read().strip()
-        raise Unreadable(f"a file {file.path.suffix} is no text")
+        raise Unreadable(f"a file {file.path.suffix} is not text")
     except Unreadable as error:
         raise Unreadable(f"the variable {name}, {value:.80}: {error}") from None

@@ -55,10 +55,10 @@ def _fill_text(text: str, values: Mapping[str, Any]) -> str:
     def find(match: re.Match[str]) -> str:
         if match[1].partition(".")[0] == _ENVIRONMENT and _ENVIRONMENT not in values:
             raise UnsupportedTemplate(f"the template {match[0]!r:.60} reads a variable of the environment")
-        found: Any = values
+        value: Any = values
         for name in match[1].split("."):
-            found = found.get(name) if isinstance(found, Mapping) else None
-        result = str(format_value(found))
+            value = value.get(name) if isinstance(value, Mapping) else None
+        result = str(format_value(value))
         for name in filter(None, map(str.strip, match[2].split("|"))):
             if name not in _FILTERS:
                 raise UnsupportedTemplate(f"the filter {name!r} of a template is unknown")

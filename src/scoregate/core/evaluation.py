@@ -189,7 +189,7 @@ class Evaluation:
         usage: the usage of the evaluator's model calls.
 
     Raises:
-        TypeError: the score is no number, or another field has the wrong type.
+        TypeError: the score is not a number, or another field has the wrong type.
         ValueError: the score is not finite or outside [0, 1].
     """
 

@@ -66,7 +66,7 @@ def parse_event(line: bytes) -> Event:
     A score that is not a number, or that has an invalid threshold, becomes an error of its evaluator in its case.
 
     Raises:
-        InvalidEvent: the line is no JSON or no event, is too long, or has a newer schema.
+        InvalidEvent: the line is not JSON or no event, is too long, or has a newer schema.
     """
     if len(line) > MAX_EVENT_BYTES:
         raise InvalidEvent(f"an event of {len(line):,} bytes is over the limit of {MAX_EVENT_BYTES:,}")

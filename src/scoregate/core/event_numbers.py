@@ -45,7 +45,7 @@ def describe_invalid_usage(usage: Usage) -> str:
     for name in _COUNTS:
         if not 0 <= (count := getattr(usage, name)) < MOST_COUNTED:
             text = str(count) if abs(count) < MOST_COUNTED else f"a number of {len(bin(abs(count))) - 2:,} bits"
-            return f"{name} = {text} is no possible count"
+            return f"{name} = {text} is not a possible count"
     if usage.cost is not None and not (isfinite(usage.cost) and usage.cost >= 0):
-        return f"cost = {usage.cost:g} is no possible cost"
+        return f"cost = {usage.cost:g} is not a possible cost"
     return ""

@@ -238,7 +238,7 @@ class HumanReviewField:
     """One field of a test case or output, as a reviewer sees it.
 
     Raises:
-        TypeError: the name or the value is no string.
+        TypeError: the name or the value is not a string.
         ValueError: there is no such type of content.
     """
 

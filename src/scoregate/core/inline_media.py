@@ -20,36 +20,36 @@ def has_inline_media(line: bytes) -> bool:
     return any(mark in line for mark in _MARKS)
 
 
-def replace_inline_media(value: Any, found: list[Media], depth: int = 0) -> Any:
+def replace_inline_media(value: Any, media: list[Media], depth: int = 0) -> Any:
     """A value of JSON in which references replace images and audio. What can't be decoded stays text.
 
     Args:
         value: the value.
-        found: receives the images and audio.
+        media: receives the images and audio.
         depth: the level of the value in the outermost value.
     """
     if isinstance(value, str):
         match = _URL.match(value)
-        return value if match is None else _decode(value, value[match.end() :], found)
+        return value if match is None else _decode(value, value[match.end() :], media)
     if depth > _DEEPEST:
         return value
     if isinstance(value, Mapping):
         return {
-            name: _replace_audio(item, found)
+            name: _replace_audio(item, media)
             if name == _AUDIO and isinstance(item, Mapping) and isinstance(item.get("data"), str)
-            else replace_inline_media(item, found, depth + 1)
+            else replace_inline_media(item, media, depth + 1)
             for name, item in value.items()
         }
     if isinstance(value, list):
-        return [replace_inline_media(item, found, depth + 1) for item in value]
+        return [replace_inline_media(item, media, depth + 1) for item in value]
     return value
 
 
-def _replace_audio(part: Mapping[str, Any], found: list[Media]) -> dict[str, Any]:
-    return {**part, "data": _decode(part["data"], part["data"], found)}
+def _replace_audio(part: Mapping[str, Any], media: list[Media]) -> dict[str, Any]:
+    return {**part, "data": _decode(part["data"], part["data"], media)}
 
 
-def _decode(text: str, encoded: str, found: list[Media]) -> Any:
+def _decode(text: str, encoded: str, collected: list[Media]) -> Any:
     """The reference to the media in base64; the text itself if it is none."""
     from base64 import b64decode
 
@@ -59,5 +59,5 @@ def _decode(text: str, encoded: str, found: list[Media]) -> Any:
         media = Media.from_bytes(b64decode(encoded, validate=True))
     except (MediaError, ValueError):
         return text
-    found.append(media)
+    collected.append(media)
     return media.reference()

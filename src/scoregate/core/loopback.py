@@ -16,8 +16,8 @@ def exclude_from_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     """
     if not any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
         return {}
-    found = {}
+    variables = {}
     for name in ("no_proxy", "NO_PROXY"):
         hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
-        found[name] = ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))
-    return found
+        variables[name] = ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))
+    return variables

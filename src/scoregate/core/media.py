@@ -64,7 +64,8 @@ def _check(data: bytes, place: str) -> str:
     if kind is None:
         known = ", ".join(TYPES.values())
         raise MediaError(
-            f"{place} is no image or audio of a known type; it starts with {data[:16]!r}", advice=f"Known are {known}."
+            f"{place} is not an image or audio of a known type; it starts with {data[:16]!r}",
+            advice=f"Known are {known}.",
         )
     length = int.from_bytes(data[4:8], "little") if data[:4] == b"RIFF" else 0
     is_short = length not in _UNKNOWN_LENGTH and length + 8 > len(data)

@@ -25,19 +25,19 @@ def split_position(name: str) -> tuple[str, tuple[int, ...]] | None:
         return None
     if (brackets := _IN_BRACKETS.fullmatch(name)) is not None:
         return _split_parts(brackets[1], brackets[2].split("-"))
-    found = _AT_END.fullmatch(name)
-    if found is None:
+    match = _AT_END.fullmatch(name)
+    if match is None:
         return None
-    rest = found[1].rstrip(" _#.:-")
-    return "" if _BARE.fullmatch(rest) else rest, (int(found[2]),)
+    rest = match[1].rstrip(" _#.:-")
+    return "" if _BARE.fullmatch(rest) else rest, (int(match[2]),)
 
 
 def _split_parts(before: str, parts: list[str]) -> tuple[str, tuple[int, ...]] | None:
     """Split the parts of pytest's id. A number is only a position if no part is a value, as in `[gpt-4-case3]`."""
-    found = [_PART.fullmatch(part) for part in parts]
-    numbers = all(match or _NUMBER.fullmatch(part) for match, part in zip(found, parts, strict=True))
+    matches = [_PART.fullmatch(part) for part in parts]
+    numbers = all(match or _NUMBER.fullmatch(part) for match, part in zip(matches, parts, strict=True))
     rest, position = [], list[int]()
-    for part, match in zip(parts, found, strict=True):
+    for part, match in zip(parts, matches, strict=True):
         if match is not None:
             rest.append(match[1])
             position.append(int(match[2]))
@@ -56,7 +56,7 @@ def find_positional_names(names: Iterable[str]) -> list[str]:
         split = ("", (int(name),)) if _NUMBER.fullmatch(name) else split_position(name)
         if split is not None:
             by_rest.setdefault(split[0], []).append((split[1], name))
-    return [name for group in by_rest.values() if _is_series([at for at, _ in group]) for _, name in group]
+    return [name for group in by_rest.values() if _is_series([index for index, _ in group]) for _, name in group]
 
 
 def _is_series(positions: list[tuple[int, ...]]) -> bool:

@@ -23,19 +23,19 @@ def record(cls: type[_T]) -> type[_T]:
 
 def make_record(cls: type[_T], *, kw_only: bool = False) -> type[_T]:
     """What `record` returns; with `kw_only`, the fields are arguments by name only."""
-    made = dataclass(slots=True, init=False, eq=False, repr=False, kw_only=kw_only)(cls)
-    own_fields = fields(made)  # type: ignore[arg-type]
+    record_class = dataclass(slots=True, init=False, eq=False, repr=False, kw_only=kw_only)(cls)
+    own_fields = fields(record_class)  # type: ignore[arg-type]
     compared = [each for each in own_fields if each.compare]
     methods: dict[str, Callable[..., Any]] = {
-        "__init__": _make_init(made),
+        "__init__": _make_init(record_class),
         "__eq__": _make_equality(_getter(each.name for each in compared)),
         "__hash__": _make_hash(_getter(each.name for each in compared if each.hash is not False)),
         "__repr__": _make_repr(tuple(each.name for each in own_fields if each.repr)),
     }
     for name, method in methods.items():
-        if name not in vars(made):
-            setattr(made, name, method)
-    return made
+        if name not in vars(record_class):
+            setattr(record_class, name, method)
+    return record_class
 
 
 def _make_init(cls: type) -> Callable[..., None]:

@@ -28,5 +28,5 @@ def _match_parts(parts: Sequence[str], patterns: Sequence[str]) -> bool:
         if pattern == "**":
             reached = set(range(min(reached), len(parts) + 1)) if reached else set()
         else:
-            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], pattern)}
+            reached = {index + 1 for index in reached if index < len(parts) and fnmatchcase(parts[index], pattern)}
     return len(parts) in reached

@@ -20,15 +20,15 @@ def find_shell_operator(command: str) -> tuple[str, int] | None:
     text = command.rstrip()
     if text[start : start + 1] == "!" and text[start + 1 : start + 2].isspace():
         return "!", start + 1
-    at, quote = start, ""
-    while at < len(text):
-        char = text[at]
+    position, quote = start, ""
+    while position < len(text):
+        char = text[position]
         if char == "\\" and quote != "'":
-            at += 2
+            position += 2
             continue
         if char in "'\"" and quote in ("", char):
             quote = "" if quote else char
-        elif quote != "'" and (found := (_QUOTED_OPERATOR if quote else _OPERATOR).match(text, at)):
-            return found[0], at + 1
-        at += 1
+        elif quote != "'" and (match := (_QUOTED_OPERATOR if quote else _OPERATOR).match(text, position)):
+            return match[0], position + 1
+        position += 1
     return None

@@ -131,7 +131,7 @@ def parse_skill_cases(text: str, shown: str) -> SkillCases:
     try:
         head, entries = _scan(text)
     except JSONDecodeError as error:
-        return SkillCases(problems=(f"{shown}:{error.lineno}: it is no JSON: {error.msg}",))
+        return SkillCases(problems=(f"{shown}:{error.lineno}: it is not JSON: {error.msg}",))
     except RecursionError:
         return SkillCases(problems=(f"{shown}: it has too many levels",))
     reader = _Reader(shown)
@@ -158,68 +158,68 @@ def _scan(text: str) -> tuple[dict[str, Any], list[tuple[int, Any]] | None]:
     """The fields of the file, and each case with its line; None without a list of cases.
 
     Raises:
-        JSONDecodeError: it is no JSON.
+        JSONDecodeError: it is not JSON.
     """
     text = text.removeprefix("\ufeff")
-    at = _skip(text, 0)
-    if text[at : at + 1] == "[":
-        entries, at = _scan_list(text, at)
-        _check_end(text, at)
+    position = _skip(text, 0)
+    if text[position : position + 1] == "[":
+        entries, position = _scan_list(text, position)
+        _check_end(text, position)
         return {}, entries
     head: dict[str, Any] = {}
     entries_found: list[tuple[int, Any]] | None = None
-    if text[at : at + 1] != "{":
-        raise JSONDecodeError("an object is expected", text, at)
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "}":
-        start = at
-        key, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
-        if not isinstance(key, str) or text[at : at + 1] != ":":
+    if text[position : position + 1] != "{":
+        raise JSONDecodeError("an object is expected", text, position)
+    position = _skip(text, position + 1)
+    while text[position : position + 1] != "}":
+        start = position
+        key, position = _DECODER.raw_decode(text, position)
+        position = _skip(text, position)
+        if not isinstance(key, str) or text[position : position + 1] != ":":
             raise JSONDecodeError("a name and a colon are expected", text, start)
-        at = _skip(text, at + 1)
-        if key == _ENTRIES and text[at : at + 1] == "[":
-            entries_found, at = _scan_list(text, at)
+        position = _skip(text, position + 1)
+        if key == _ENTRIES and text[position : position + 1] == "[":
+            entries_found, position = _scan_list(text, position)
         else:
-            head[key], at = _DECODER.raw_decode(text, at)
-        at = _next_item(text, at, "}")
-    _check_end(text, at + 1)
+            head[key], position = _DECODER.raw_decode(text, position)
+        position = _next_item(text, position, "}")
+    _check_end(text, position + 1)
     return head, entries_found
 
 
-def _scan_list(text: str, at: int) -> tuple[list[tuple[int, Any]], int]:
-    found, line, counted = list[tuple[int, Any]](), 1, 0
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "]":
-        line += text.count("\n", counted, at)
-        counted = at
-        value, at = _DECODER.raw_decode(text, at)
-        found.append((line, value))
-        at = _next_item(text, at, "]")
-    return found, at + 1
+def _scan_list(text: str, position: int) -> tuple[list[tuple[int, Any]], int]:
+    items, line, counted = list[tuple[int, Any]](), 1, 0
+    position = _skip(text, position + 1)
+    while text[position : position + 1] != "]":
+        line += text.count("\n", counted, position)
+        counted = position
+        value, position = _DECODER.raw_decode(text, position)
+        items.append((line, value))
+        position = _next_item(text, position, "]")
+    return items, position + 1
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
 
 
-def _next_item(text: str, at: int, end: str) -> int:
-    at = _skip(text, at)
-    if text[at : at + 1] == ",":
-        at = _skip(text, at + 1)
-        if text[at : at + 1] == end:
-            raise JSONDecodeError("a comma before the end", text, at)
-        return at
-    if text[at : at + 1] != end:
-        raise JSONDecodeError(f"a comma or {end} is expected", text, at)
-    return at
+def _next_item(text: str, position: int, end: str) -> int:
+    position = _skip(text, position)
+    if text[position : position + 1] == ",":
+        position = _skip(text, position + 1)
+        if text[position : position + 1] == end:
+            raise JSONDecodeError("a comma before the end", text, position)
+        return position
+    if text[position : position + 1] != end:
+        raise JSONDecodeError(f"a comma or {end} is expected", text, position)
+    return position
 
 
-def _check_end(text: str, at: int) -> None:
-    if _skip(text, at) != len(text):
-        raise JSONDecodeError("more text after the end", text, at)
+def _check_end(text: str, position: int) -> None:
+    if _skip(text, position) != len(text):
+        raise JSONDecodeError("more text after the end", text, position)
 
 
 class _Reader(CaseFindings):
@@ -253,15 +253,15 @@ class _Reader(CaseFindings):
 
     def _read_id(self, line: int, value: Mapping[str, Any]) -> str | None:
         given = value.get("id")
-        found = given.strip() if isinstance(given, str) else None if given is None else dump(to_plain(given)).decode()
+        case_id = given.strip() if isinstance(given, str) else None if given is None else dump(to_plain(given)).decode()
         prompt = next((value[name] for name in _PROMPTS if isinstance(value.get(name), str)), None)
         # Without an id, the prompt identifies the case.
-        key = f"id {found}" if found else f"prompt {prompt}"
+        key = f"id {case_id}" if case_id else f"prompt {prompt}"
         if key in self._lines:
-            what = f"the id {show(found)}" if found else "the prompt, and no id,"
-            self.add(line, f"the case in line {self._lines[key]} has {what} too; give each case its own id")
+            shared = f"the id {show(case_id)}" if case_id else "the prompt, and no id,"
+            self.add(line, f"the case in line {self._lines[key]} has {shared} too; give each case its own id")
         self._lines.setdefault(key, line)
-        return found or None
+        return case_id or None
 
     def _read_prompt(self, line: int, value: Mapping[str, Any]) -> str:
         given = next((value[name] for name in _PROMPTS if name in value), None)

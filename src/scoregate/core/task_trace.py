@@ -97,5 +97,5 @@ class TaskTrace:
     @property
     def errors(self) -> tuple[str, ...]:
         """The errors of calls and spans."""
-        found = (*(call.error for call in self.calls), *(span.error for span in self.spans))
-        return tuple(error for error in found if error is not None)
+        messages = (*(call.error for call in self.calls), *(span.error for span in self.spans))
+        return tuple(error for error in messages if error is not None)

@@ -115,6 +115,11 @@ def is_positive_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
+def describe_width(cells: int, columns: int) -> str:
+    """The problem of a table's row with another number of cells than the header."""
+    return f"has {cells} {'cell' if cells == 1 else 'cells'}, but the header has {columns}"
+
+
 def format_dollars(dollars: float) -> str:
     """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
     dollars = round(dollars, 12)  # sums in another order differ in their last digits

@@ -125,7 +125,15 @@ class Datasets:
         *,
         description: str = "",
     ) -> Dataset:
-        """Create a dataset from a CSV, JSON, JSON lines or YAML file. Without a schema, cells of CSV are text.
+        """Create a dataset from a file.
+
+        Args:
+            name: the name, at most 200 characters.
+            file_path: a CSV, JSON, JSON lines or YAML file; its suffix gives the format.
+            schema: a JSON Schema of an object; its properties are the columns. Default: inferred from the file, where
+                cells of CSV are text.
+            overwrite: replace a dataset of this name with all its versions.
+            description: a description for people.
 
         Raises:
             InvalidDataset: the file cannot be read or is invalid. Otherwise as `create`.

@@ -97,7 +97,15 @@ class Dataset:
     def save_as(
         self, file_type: Literal["json", "yaml"], dir_path: str | Path = ".", save_name: str | None = None
     ) -> Path:
-        """Write all examples to a file that `add_from_json` or `add_from_yaml` can read, and return its path.
+        """Write all examples to a file that `add_from_json` or `add_from_yaml` can read.
+
+        Args:
+            file_type: `json` or `yaml`.
+            dir_path: the folder of the file.
+            save_name: the name of the file without its suffix; by default that of the dataset.
+
+        Returns:
+            The path of the file.
 
         Raises:
             ValueError: the type is unknown.

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from scoregate.core.text import describe_width
 from scoregate.datasets.changes import LocatedRow
 from scoregate.datasets.schema import Schema, infer_schema
 from scoregate.errors import InvalidDataset, MissingExtra
@@ -40,7 +41,7 @@ def read_csv_rows(path: Path, schema: Schema | None = None) -> Iterator[LocatedR
 
 def _parse_row(cells: Sequence[str], header: Sequence[str], schema: Schema | None) -> Mapping[str, Any] | str:
     if len(cells) != len(header):
-        return f"has {len(cells)} cells, the header {len(header)}"
+        return describe_width(len(cells), len(header))
     row = dict(zip(header, cells, strict=True))
     if not schema:
         return row
@@ -129,8 +130,8 @@ def _listed_rows(content: object, path: Path) -> Iterator[LocatedRow]:
     rows = content.get("examples") if isinstance(content, dict) else content
     if not isinstance(rows, list):
         keys = ", ".join(map(repr, content)) if isinstance(content, dict) and "examples" not in content else ""
-        found = f"an object with {keys}" if keys else type(rows).__name__
-        raise InvalidDataset(f"{path}: {_LIST}, not {found:.200}")
+        shown = f"an object with {keys}" if keys else type(rows).__name__
+        raise InvalidDataset(f"{path}: {_LIST}, not {shown:.200}")
     for number, row in enumerate(rows, 1):
         yield f"{path}, row {number}", row if isinstance(row, dict) else f"must be an object, not {row!r:.60}"
 
@@ -150,7 +151,7 @@ def parse_yaml(text: str, *, origin: str) -> Any:
     """The value of a YAML text. Aliases are not allowed: a few lines of them can expand beyond any memory.
 
     Raises:
-        InvalidDataset: the text is no YAML, or has an alias.
+        InvalidDataset: the text is not YAML, or has an alias.
         MissingExtra: PyYAML is not installed.
     """
     yaml = _import_yaml()
@@ -164,7 +165,7 @@ def parse_yaml(text: str, *, origin: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{origin}:{mark.line + 1}" if mark else origin
-        raise InvalidDataset(f"{where}: is no YAML: {getattr(error, 'problem', None) or error}") from None
+        raise InvalidDataset(f"{where}: is not YAML: {getattr(error, 'problem', None) or error}") from None
     except RecursionError:
         raise InvalidDataset(f"{origin} is nested too deeply") from None
     except ValueError as error:

@@ -80,7 +80,7 @@ def parse_schema(document: object) -> Schema:
     """Parse a JSON Schema.
 
     Raises:
-        InvalidDataset: it is no JSON Schema of an object, has no columns or several of traces, or is not supported.
+        InvalidDataset: it is not a JSON Schema of an object, has no columns or several of traces, or is not supported.
     """
     given = _check_object(document, "the schema", _SCHEMA_KEYS)
     if given.get("type") != "object":

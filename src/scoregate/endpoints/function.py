@@ -96,11 +96,11 @@ def load_function(name: str, endpoint: EndpointContext) -> Callable[..., Any]:
     try:
         value = import_target(name)
     except (Exception, SystemExit) as error:  # what a module does when it is imported may be anything
-        what = f"the function {name!r:.200} cannot be imported: {type(error).__name__}: {error!s:.500}"
+        problem = f"the function {name!r:.200} cannot be imported: {type(error).__name__}: {error!s:.500}"
         advice = "Write module:function, such as my_bot.main:answer. Is the folder of the module on PYTHONPATH?"
-        raise endpoint.fail(what, kind="configuration_error", advice=advice) from error
+        raise endpoint.fail(problem, kind="configuration_error", advice=advice) from error
     if not callable(value):
-        endpoint.misconfigured(f"{name:.200} is no function, but a {type(value).__name__}")
+        endpoint.misconfigured(f"{name:.200} is not a function, but a {type(value).__name__}")
     function: Callable[..., Any] = value
     return function
 

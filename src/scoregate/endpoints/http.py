@@ -96,7 +96,7 @@ async def _send_once(
             raise failure from None
         raise TransientError(failure) from None
     except httpx.InvalidURL as error:
-        raise endpoint.fail(f"is no address: {error}", kind="configuration_error") from None
+        raise endpoint.fail(f"is not an address: {error}", kind="configuration_error") from None
 
 
 def _response_error(response: httpx.Response, body: bytes, endpoint: EndpointContext) -> Exception:
@@ -203,7 +203,7 @@ def display_address(definition: StoredEndpoint) -> str:
 
 def without_parameters(url: str) -> str:
     """A URL without the parts that may be secret."""
-    return _SENSITIVE_PARTS.sub(lambda found: "//" if found[0].startswith("//") else "", url)
+    return _SENSITIVE_PARTS.sub(lambda match: "//" if match[0].startswith("//") else "", url)
 
 
 def resolve_address(definition: StoredEndpoint, endpoint: EndpointContext) -> str:
@@ -216,7 +216,7 @@ def resolve_address(definition: StoredEndpoint, endpoint: EndpointContext) -> st
     known = _SCHEMES[definition.connection_type]
     if parts.scheme not in known or not parts.hostname:
         endpoint.misconfigured(
-            f"this is no address with {' or '.join(sorted(known))}",
+            f"this is not an address with {' or '.join(sorted(known))}",
             f"Such as {next(iter(known))}://localhost:8000/chat.",
         )
     return urlunsplit(parts._replace(scheme=known[parts.scheme], fragment=""))

@@ -110,9 +110,9 @@ class McpTransport:
         if not name and isinstance(value, Mapping) and isinstance(value.get("tool"), str) and value.keys() <= _CALL:
             name, value = value["tool"], value.get("arguments", {})
         if not name or not isinstance(value, Mapping):
-            what = "arguments" if name else "tool"
+            part = "arguments" if name else "tool"
             self.endpoint.misconfigured(
-                f"the message names no {what}: {context['input']!r:.100}",
+                f"the message names no {part}: {context['input']!r:.100}",
                 'Write the arguments as a request_mapping, or messages as {"tool": …, "arguments": {…}}.',
             )
         return name, value

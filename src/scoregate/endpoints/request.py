@@ -60,7 +60,7 @@ def make_body_filler(mapping: Mapping[str, Any] | str, endpoint: EndpointContext
     by item.
 
     Raises:
-        EndpointError: as `text_filler`, or the text is no JSON.
+        EndpointError: as `text_filler`, or the text is not JSON.
     """
     if not isinstance(mapping, str):
         return _make_filler(mapping, endpoint)
@@ -125,7 +125,7 @@ class RequestTemplate:
         body: the filler of the body.
         headers: the filler of the headers.
         query: the filler of the query parameters.
-        is_raw: whether the body may be a text that is no JSON.
+        is_raw: whether the body may be a text that is not JSON.
         names: the names that the templates use.
         system_prompt: the first message of conversations.
     """
@@ -147,8 +147,8 @@ class RequestTemplate:
         try:
             return part(context)
         except Exception as error:  # a template may raise anything
-            what = f"the mapping of requests cannot be filled: {type(error).__name__}: {error!s:.200}"
-            raise self.endpoint.fail(what, kind="mapping_error", advice="See `request_mapping`.") from None
+            problem = f"the mapping of requests cannot be filled: {type(error).__name__}: {error!s:.200}"
+            raise self.endpoint.fail(problem, kind="mapping_error", advice="See `request_mapping`.") from None
 
     def content(self, context: RequestValues) -> str:
         """The body as text: JSON, or the text itself if it is raw."""
@@ -158,8 +158,8 @@ class RequestTemplate:
         try:
             return json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
-            what = f"what the mapping of requests makes has no form in JSON: {error!s:.200}"
-            raise self.endpoint.fail(what, kind="mapping_error") from None
+            problem = f"what the mapping of requests makes has no form in JSON: {error!s:.200}"
+            raise self.endpoint.fail(problem, kind="mapping_error") from None
 
     def pairs(self, part: Filler, context: RequestValues) -> list[tuple[str, str]]:
         """The headers or query parameters as texts.

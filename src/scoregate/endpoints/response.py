@@ -26,7 +26,7 @@ FieldReader: TypeAlias = Callable[["EndpointResponse"], Any]
 
 
 class NotJsonError(Exception):
-    """The response is no JSON, but the mapping of responses needs JSON."""
+    """The response is not JSON, but the mapping of responses needs JSON."""
 
 
 class EndpointResponse:
@@ -48,7 +48,7 @@ class EndpointResponse:
         """The JSON value.
 
         Raises:
-            NotJsonError: the text is no JSON.
+            NotJsonError: the text is not JSON.
         """
         if self._value is ...:
             try:
@@ -72,12 +72,12 @@ def to_reply(
     """The reply, and the id of the conversation in its original type.
 
     Raises:
-        EndpointError: the response is no JSON, or has no output.
+        EndpointError: the response is not JSON, or has no output.
     """
     try:
         values = {name: read(answer) for name, read in fields.items()}
     except NotJsonError as error:
-        kind, what = "json_parsing_error", f"the answer is no JSON ({error})"
+        kind, what = "json_parsing_error", f"the answer is not JSON ({error})"
         raise endpoint.fail(what, kind=kind, body=answer.text, advice=_ADVICE) from None
     except Exception as error:  # a template may raise anything
         what = f"the mapping of responses cannot be applied: {type(error).__name__}: {error!s:.200}"
@@ -88,7 +88,7 @@ def to_reply(
     ids = [values.pop(name) for name in CONVERSATION_NAMES if name in values]
     identity = next((value for value in ids if value not in (None, "")), None)
     if isinstance(identity, dict | list):
-        raise endpoint.fail("the id of the conversation is no text and no number", kind="mapping_error")
+        raise endpoint.fail("the id of the conversation is neither text nor a number", kind="mapping_error")
     context = _to_list(values.pop("context", None))
     reply = Reply(
         output=output,
@@ -126,7 +126,7 @@ def compile_path(text: str, endpoint: EndpointContext) -> Path:
     """A function that returns the first value at a path, or None.
 
     Raises:
-        EndpointError: it is no JSONPath.
+        EndpointError: it is not a JSONPath.
         MissingExtra: jsonpath-ng is not installed.
     """
     if _SIMPLE_PATH.fullmatch(text):
@@ -141,7 +141,7 @@ def compile_path(text: str, endpoint: EndpointContext) -> Path:
     try:
         find = parse(text).find
     except Exception as error:  # the library raises many types
-        endpoint.misconfigured(f"{text!r:.200} is no JSONPath: {error!s:.200}", "Such as $.answer or $.a[0].text.")
+        endpoint.misconfigured(f"{text!r:.200} is not a JSONPath: {error!s:.200}", "Such as $.answer or $.a[0].text.")
     return lambda value: next((match.value for match in find(value)), None)
 
 

@@ -34,8 +34,8 @@ class LoopResources:
         self.clients = ClientPool()
         self.tokens: AccessTokens | None = None
         if isinstance(definition.auth, ClientCredentials):
-            there = endpoint.at(f"POST {without_parameters(definition.auth.token_url)}")
-            self.tokens = AccessTokens(self.clients, definition.auth, there, timeout_s=definition.timeout_seconds)
+            context = endpoint.at(f"POST {without_parameters(definition.auth.token_url)}")
+            self.tokens = AccessTokens(self.clients, definition.auth, context, timeout_s=definition.timeout_seconds)
 
     async def aclose(self) -> None:
         """Close the clients."""

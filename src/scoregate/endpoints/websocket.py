@@ -68,8 +68,8 @@ class WebSocketTransport:
             with anyio.move_on_after(timeout_s):
                 return await self._exchange(shared, connection, context)
         last = f"; the last message was {self.endpoint.sanitize(connection.last)}" if connection.last else ""
-        what = f"no output within {timeout_s:g} s{last}"
-        raise self.endpoint.fail(what, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
+        problem = f"no output within {timeout_s:g} s{last}"
+        raise self.endpoint.fail(problem, kind="timeout", advice="See `response_mapping`, and timeout_seconds.")
 
     async def _exchange(
         self, shared: LoopResources, connection: _Connection, context: RequestValues

@@ -94,8 +94,8 @@ def _patch_http_client(client: Any) -> None:
             return address.partition("//")[2] == f"{host}:{connection.port}"
 
         headers = _find_headers(is_for_gateway)
-        sent = b"\n".join(getattr(connection, "_buffer", ())).lower() if headers else b""
-        if CASE.encode() not in sent and COUNTED.encode() not in sent:
+        buffered = b"\n".join(getattr(connection, "_buffer", ())).lower() if headers else b""
+        if CASE.encode() not in buffered and COUNTED.encode() not in buffered:
             for name, value in headers.items():
                 connection.putheader(name, value)
         return end(connection, *args, **options)

@@ -51,19 +51,19 @@ class CaseList(Sequence[CaseResult]):
         return self._count
 
     @overload
-    def __getitem__(self, at: int) -> CaseResult: ...
+    def __getitem__(self, index: int) -> CaseResult: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
 
-    def __getitem__(self, at: int | slice) -> CaseResult | list[CaseResult]:
-        if isinstance(at, slice):
-            return list(self._open())[at]
-        number = at + self._count if at < 0 else at
-        found = next(islice(self._open(), number, None), None) if number >= 0 else None
-        if found is None:
-            raise IndexError(f"there are {self._count} trials, and none at {at}")
-        return found
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            return list(self._open())[index]
+        number = index + self._count if index < 0 else index
+        case = next(islice(self._open(), number, None), None) if number >= 0 else None
+        if case is None:
+            raise IndexError(f"there are {self._count} trials, and none at {index}")
+        return case
 
     def __repr__(self) -> str:
         return f"<{self._count} trials>"
@@ -191,13 +191,13 @@ class EvalResult(SuiteResult):
         run, base = (
             Run(name, 0, 0, __version__, suites=(suite,)) for name, suite in (("run", self), ("base", base_suite))
         )
-        found = compare(run, base)
+        comparison = compare(run, base)
         names = {(case.hash, case.repeat): case.name or case.hash for case in self.cases}
         keys = list(zip(self.columns.hashes, self.columns.repeats, strict=True))
         return ResultComparison(
-            found.rows,
-            tuple(names[keys[flip.row]] for flip in found.newly_failing),
-            tuple(names[keys[flip.row]] for flip in found.newly_passing),
+            comparison.rows,
+            tuple(names[keys[flip.row]] for flip in comparison.newly_failing),
+            tuple(names[keys[flip.row]] for flip in comparison.newly_passing),
         )
 
     @property
@@ -208,9 +208,9 @@ class EvalResult(SuiteResult):
         """
         from scoregate.core.comparison.variants import list_names
 
-        found = self.variants or ((self,) if self.params else ())
-        results = (each if isinstance(each, EvalResult) else copy_result(each) for each in found)
-        return dict(zip(list_names(found), results, strict=True))
+        variants = self.variants or ((self,) if self.params else ())
+        results = (each if isinstance(each, EvalResult) else copy_result(each) for each in variants)
+        return dict(zip(list_names(variants), results, strict=True))
 
     @property
     def rankings(self) -> tuple[VariantRanking, ...]:
@@ -244,8 +244,8 @@ class EvalResult(SuiteResult):
 
     def _describe(self) -> str:
         if self.skipped or self.variants:
-            what = "skipped" if self.skipped else f"{len(self.variants)} variants"
-            return f"{self.label}: {what}"
+            contents = "skipped" if self.skipped else f"{len(self.variants)} variants"
+            return f"{self.label}: {contents}"
         counts = {status: self.columns.count(status) for status in Status}
         parts = [f"{count} {status}" for status, count in counts.items() if count] or ["no cases"]
         parts += [f"{name} {mean:.3f}" for name, mean in list(self.scores.items())[:_MOST_SCORES]]
@@ -279,8 +279,8 @@ def copy_result(result: SuiteResult) -> EvalResult:
 
 def _shown_input(case: CaseResult) -> Any:
     """The field `input` of a case; without one, the whole case."""
-    found = case.input
-    return found["input"] if isinstance(found, dict) and "input" in found else found
+    value = case.input
+    return value["input"] if isinstance(value, dict) and "input" in value else value
 
 
 def _html_row(case: CaseResult, names: Sequence[str]) -> str:

@@ -21,7 +21,8 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
         try:
             scorer = make_scorer(evaluator)
         except Exception as error:  # an `id` may be a property that raises
-            problems.append(f"evaluator {number} ({type(evaluator).__name__}): {error}")
+            kind = evaluator if isinstance(evaluator, type) else type(evaluator)
+            problems.append(f"evaluator {number} ({kind.__name__}): {error}")
             continue
         if scorer.info.id in scorers:
             problems.append(f"evaluator {number}: duplicate id {scorer.info.id!r}, which an earlier evaluator has")

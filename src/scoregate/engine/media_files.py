@@ -28,9 +28,9 @@ def record_media(value: Any, folder: Path | None) -> Any:
     Raises:
         MediaError: it has too many, or too large ones.
     """
-    line, found = dump(value), list[Media]()
+    line, media = dump(value), list[Media]()
     if has_inline_media(line):
-        value = replace_inline_media(value, found)
+        value = replace_inline_media(value, media)
         line = dump(value)
     if folder is not None:
         open_media_files(folder).write(line)

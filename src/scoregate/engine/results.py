@@ -65,10 +65,10 @@ def make_result(logs: Sequence[EventLog]) -> EvalResult:
     """The result of a suite from the logs of its variants; with more than one it has them as `variants`."""
     if len(logs) == 1:
         return make_lazy_result(logs[0])
-    found = [reduce_log(log) for log in logs]
-    labels = label_suites(found)
-    variants = tuple(copy_result(replace(each, label=label)) for each, label in zip(found, labels, strict=True))
-    return EvalResult(found[0].id, found[0].id, found[0].origin, complete=True, variants=variants)
+    runs = [reduce_log(log) for log in logs]
+    labels = label_suites(runs)
+    variants = tuple(copy_result(replace(each, label=label)) for each, label in zip(runs, labels, strict=True))
+    return EvalResult(runs[0].id, runs[0].id, runs[0].origin, complete=True, variants=variants)
 
 
 def make_lazy_result(log: EventLog) -> EvalResult:

@@ -29,8 +29,8 @@ def check_name(suite: Suite, folder: Path | None, *, is_main: bool) -> Suite:
     if folder is None and not is_main:
         return suite
     keys = list(_make_keys(suite, folder))
-    taken = [key for key in keys if key in _origins]
-    problems = (*suite.problems, _describe(suite, _origins[taken[0]])) if taken else suite.problems
+    known = [key for key in keys if key in _origins]
+    problems = (*suite.problems, _describe(suite, _origins[known[0]])) if known else suite.problems
     for key in keys:
         _origins.setdefault(key, suite.origin)
     return replace(suite, problems=problems)

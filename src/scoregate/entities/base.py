@@ -46,9 +46,9 @@ def _check_writable(kind: Kind[Any], document: Any) -> None:
         text = b"".join(kind.layout.write([document]))
     except (TypeError, ValueError) as error:
         raise EntityError(f"{_kind_name(kind)} {document.name!r:.60} cannot be kept: {error}") from None
-    found = next(kind.layout.read(BytesIO(text), kind, origin=_kind_name(kind)))
-    if found.model_dump() != document.model_dump():
-        lost = [name for name, value in document.model_dump().items() if getattr(found, name) != value]
+    stored = next(kind.layout.read(BytesIO(text), kind, origin=_kind_name(kind)))
+    if stored.model_dump() != document.model_dump():
+        lost = [name for name, value in document.model_dump().items() if getattr(stored, name) != value]
         raise EntityError(
             f"{_kind_name(kind)} {document.name!r:.60}: {', '.join(lost)} cannot be kept as it is",
             advice="Use text, numbers, true and false, lists and tables; None has no form in TOML.",
@@ -65,10 +65,10 @@ def to_name(thing: Any) -> str:
     Raises:
         TypeError: it has no name.
     """
-    found = thing.get("name") if isinstance(thing, Mapping) else getattr(thing, "name", thing)
-    if not isinstance(found, str) or not found:
+    name = thing.get("name") if isinstance(thing, Mapping) else getattr(thing, "name", thing)
+    if not isinstance(name, str) or not name:
         raise TypeError(f"a name, or something that has one, is needed, not {thing!r:.60}")
-    return found
+    return name
 
 
 def to_id(thing: Any) -> str:
@@ -77,11 +77,11 @@ def to_id(thing: Any) -> str:
     Raises:
         TypeError: it has no id.
     """
-    found = thing.get("id") if isinstance(thing, Mapping) else getattr(thing, "id", thing)
-    found = str(found) if isinstance(found, UUID) else found
-    if not isinstance(found, str) or not found:
+    identifier = thing.get("id") if isinstance(thing, Mapping) else getattr(thing, "id", thing)
+    identifier = str(identifier) if isinstance(identifier, UUID) else identifier
+    if not isinstance(identifier, str) or not identifier:
         raise TypeError(f"an id, or something that has one, is needed, not {thing!r:.60}")
-    return found
+    return identifier
 
 
 def write_row(fields: Mapping[str, Any], path: Path) -> None:
@@ -225,11 +225,11 @@ class StoredEntity(Entity):
         store = current_store()
         with store.open_writer() as writer:
             own = self.id or unused_id(store, self.kind, self.name)
-            there = find_document(store, self.kind, own)
+            stored = find_document(store, self.kind, own)
             fields = {**self._fields(), "id": own}
-            if "created_at" in self.kind.model.model_fields and (there is None or there.created_at is None):
+            if "created_at" in self.kind.model.model_fields and (stored is None or stored.created_at is None):
                 fields.setdefault("created_at", datetime.now(UTC))
-            document = build_document(self.kind, fields, there)
+            document = build_document(self.kind, fields, stored)
             self._write(writer, document)
         for name in {"id", "created_at"} & type(self).model_fields.keys():
             setattr(self, name, getattr(document, name))
@@ -243,12 +243,12 @@ class StoredEntity(Entity):
             StoreError: it cannot be read.
         """
         store, own = current_store(), self._own_id()
-        if (found := find_document(store, self.kind, own)) is None:
+        if (document := find_document(store, self.kind, own)) is None:
             raise EntityError(
                 f"there is no {self.kind.key_parts[0]} {own!r:.200}",
                 advice=f"Looked in {store.location(self.kind, (own,))}.",
             )
-        self._take(found, store)
+        self._take(document, store)
         return self
 
     def delete(self) -> bool:
@@ -260,9 +260,9 @@ class StoredEntity(Entity):
         """
         store, own = current_store(), self._own_id()
         with store.open_writer() as writer:
-            there = next(store.read(self.kind, (own,)), None) is not None
+            is_stored = next(store.read(self.kind, (own,)), None) is not None
             writer.update(self.kind, (own,), lambda _: [])
-        return there
+        return is_stored
 
     @classmethod
     def read(cls, head: Any) -> Self:
@@ -279,6 +279,6 @@ class StoredEntity(Entity):
         writer.update(self.kind, (document.id,), lambda _: [document])
 
     def _take(self, head: Any, store: Store) -> None:  # noqa: ARG002
-        found = type(self).read(head)
+        stored = type(self).read(head)
         for name in self.kind.model.model_fields.keys() & type(self).model_fields.keys():
-            setattr(self, name, getattr(found, name))
+            setattr(self, name, getattr(stored, name))

@@ -55,12 +55,12 @@ class Collection(Generic[E]):
         if name is None:
             raise EntityError("Either id or name must be provided")
         names = ((each, getattr(each, "name", None)) for each in cls._every(current_store()))
-        found = [each for each, own in names if isinstance(own, str) and own.casefold() == name.casefold()]
-        if not found:
+        matches = [each for each, own in names if isinstance(own, str) and own.casefold() == name.casefold()]
+        if not matches:
             raise EntityError(f"No entity found with name {name!r:.200}")
-        if len(found) > 1:
-            raise EntityError(ambiguous_name_message(name, (each.id for each in found)))
-        return found[0].pull() if found[0].id else found[0]
+        if len(matches) > 1:
+            raise EntityError(ambiguous_name_message(name, (each.id for each in matches)))
+        return matches[0].pull() if matches[0].id else matches[0]
 
     @classmethod
     def exists(cls, id: str) -> bool:  # noqa: A002

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from scoregate.core.text import describe_width
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
@@ -111,7 +112,7 @@ class RowReader:
     def read(self, cells: list[str], line: int) -> Test | str | None:
         """The test of a row that begins on this line, or its problems, or None for an empty row."""
         if len(cells) != self._width:
-            return f"has {len(cells)} cells, the header {self._width}" if any(map(str.strip, cells)) else None
+            return describe_width(len(cells), self._width) if any(map(str.strip, cells)) else None
         if ",'" in f",{','.join(cells)}":  # one check of the row is faster than one of each cell
             cells = list(map(unguard_cell, cells))
         cells.append("")
@@ -183,10 +184,10 @@ def _add_optional_cells(fields: dict[str, Any], row: Mapping[str, str]) -> Itera
     elif "test_type" in row:
         fields["test_type"] = kind
     if "metadata" in row:
-        found = parse_row(row["metadata"].encode())
-        if isinstance(found, str):
-            yield f"column metadata: {found}"
-        fields["metadata"] = found or {}
+        metadata = parse_row(row["metadata"].encode())
+        if isinstance(metadata, str):
+            yield f"column metadata: {metadata}"
+        fields["metadata"] = metadata or {}
     if configuration := {name: row[name] for name in CONVERSATION_COLUMNS if name in row}:
         for name in _NUMBER_COLUMNS:
             if name in configuration and not configuration[name].strip().isdecimal():

@@ -27,10 +27,10 @@ def parse_filter(text: str) -> Callable[[Fields], bool]:
         EntityError: the filter is not supported.
     """
     parser = _Parser(text)
-    found = parser.parse()
+    expression = parser.parse()
     if parser.next:
         raise parser.unexpected()
-    return lambda fields: bool(found(fields))
+    return lambda fields: bool(expression(fields))
 
 
 class ModelFields(Mapping[str, Any]):
@@ -70,23 +70,23 @@ class _Parser:
 
     def unexpected(self) -> EntityError:
         """The error for the next token."""
-        what = f"{self.next!r:.60} is not understood there" if self.next else "it ends too early"
-        return _unsupported(self._text, what)
+        problem = f"{self.next!r:.60} is not understood there" if self.next else "it ends too early"
+        return _unsupported(self._text, problem)
 
     def parse(self, depth: int = 0) -> Expression:
         """Parse alternatives."""
         if depth > _MAX_DEPTH:
             raise _unsupported(self._text, "it is nested too deeply")
-        found = [self._all(depth)]
+        operands = [self._all(depth)]
         while self._take("or"):
-            found.append(self._all(depth))
-        return found[0] if len(found) == 1 else lambda fields: any(each(fields) for each in found)
+            operands.append(self._all(depth))
+        return operands[0] if len(operands) == 1 else lambda fields: any(each(fields) for each in operands)
 
     def _all(self, depth: int) -> Expression:
-        found = [self._one(depth)]
+        operands = [self._one(depth)]
         while self._take("and"):
-            found.append(self._one(depth))
-        return found[0] if len(found) == 1 else lambda fields: all(each(fields) for each in found)
+            operands.append(self._one(depth))
+        return operands[0] if len(operands) == 1 else lambda fields: all(each(fields) for each in operands)
 
     def _one(self, depth: int) -> Expression:
         if self._take("not"):
@@ -127,9 +127,9 @@ class _Parser:
         return _literal_or_field(token, self._text)
 
     def _take(self, word: str) -> bool:
-        found = self.next.lower() == word
-        self._at += found
-        return found
+        is_word = self.next.lower() == word
+        self._at += is_word
+        return is_word
 
     def _expect(self, token: str) -> None:
         if not self._take(token):
@@ -137,12 +137,12 @@ class _Parser:
 
 
 def _tokens(text: str) -> list[str]:
-    tokens, at = [], 0
-    while rest := text[at:].strip():
-        if (found := _TOKEN.match(text, at)) is None:
+    tokens, position = [], 0
+    while rest := text[position:].strip():
+        if (match := _TOKEN.match(text, position)) is None:
             raise _unsupported(text, f"{rest!r:.60} is not understood there")
-        tokens.append(found[0].strip())
-        at = found.end()
+        tokens.append(match[0].strip())
+        position = match.end()
     return tokens
 
 

@@ -38,11 +38,11 @@ def read_json_tests(path: Path, notify: Notify) -> Iterator[NumberedTest]:
         OSError: the file cannot be read.
     """
     with open_text(path) as file:
-        found = read_json(file.read())
-    if not isinstance(found, list):
-        raise InvalidTests(f"JSON file must contain an array of test objects: {path} has {type(found).__name__}")
+        content = read_json(file.read())
+    if not isinstance(content, list):
+        raise InvalidTests(f"JSON file must contain an array of test objects: {path} has {type(content).__name__}")
     unknown = _UnknownFields(path, notify)
-    for number, item in enumerate(found, 1):
+    for number, item in enumerate(content, 1):
         row = item if isinstance(item, dict) else f"must be an object, not {item!r:.60}"
         yield number, _parse_test(row, unknown, source=str(path), line=None)
 

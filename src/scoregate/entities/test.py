@@ -95,9 +95,9 @@ class Test(Entity):
     def pull(self) -> Self:
         """Load its fields from the store; as `Entity.pull`."""
         own = self._own_id()
-        if (found := find_test(current_store(), own)) is None:
+        if (stored := find_test(current_store(), own)) is None:
             raise EntityError(f"there is no test {own!r:.200}")
-        fresh = type(self).read(found)
+        fresh = type(self).read(stored)
         for name in StoredTest.model_fields:
             setattr(self, name, getattr(fresh, name))
         return self
@@ -141,13 +141,13 @@ class Test(Entity):
         return execute_test(self, endpoint, ExecutionOptions(None, metrics, execution_model, evaluation_model))
 
     @classmethod
-    def read(cls, found: StoredTest) -> Self:
+    def read(cls, stored: StoredTest) -> Self:
         """The test of a stored line."""
-        return cls.model_validate(found.model_dump(exclude_unset=True))
+        return cls.model_validate(stored.model_dump(exclude_unset=True))
 
     @model_validator(mode="before")
     @classmethod
-    def _other_forms(cls, data: Any) -> Any:
+    def _unpack_objects(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         get = data.get

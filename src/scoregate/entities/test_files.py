@@ -61,10 +61,10 @@ def read_tests(
         raise InvalidTests(f"{path} has no tests", advice="Set allow_empty=True to allow that.")
 
 
-def _check_ids(found: Iterator[NumberedTest], place: Callable[[int], str]) -> Iterator[NumberedTest]:
+def _check_ids(tests: Iterator[NumberedTest], place: Callable[[int], str]) -> Iterator[NumberedTest]:
     """The tests, with a problem for each duplicate id."""
     seen: dict[str, int] = {}
-    for number, test in found:
+    for number, test in tests:
         if isinstance(test, Test) and test.id and (first := seen.setdefault(test.id, number)) != number:
             yield number, f"has the same id as {place(first)}, {test.id!r:.60}"
         else:
@@ -110,8 +110,8 @@ def write_csv(tests: Sequence[Test], path: Path) -> None:
 
 def write_json(tests: Sequence[Test], path: Path, indent: int | None) -> None:
     """Write a JSON list of objects; otherwise as `write_csv`."""
-    found = [json.loads(dump_test_line(test)) for test in tests]
-    path.write_text(json.dumps(found, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8", errors=_SURROGATES)
+    rows = [json.loads(dump_test_line(test)) for test in tests]
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8", errors=_SURROGATES)
 
 
 def write_json_lines(tests: Iterable[Test], path: Path) -> None:

@@ -42,19 +42,19 @@ class TestResult(Entity):
     def pull(self) -> Self:
         """Load its fields from the store; as `Entity.pull`."""
         own = self._own_id()
-        if (found := _find_result(current_store(), own)) is None:
+        if (result := _find_result(current_store(), own)) is None:
             raise EntityError(f"there is no test result {own!r:.200}")
         for name in StoredTestResult.model_fields:
-            setattr(self, name, getattr(found, name))
+            setattr(self, name, getattr(result, name))
         return self
 
     def delete(self) -> bool:
         """Delete it from the results of its run; as `Entity.delete`."""
         own, store = self._own_id(), current_store()
-        if (found := _find_result(store, own)) is None:
+        if (result := _find_result(store, own)) is None:
             return False
         with store.open_writer() as writer:
-            run = str(found.test_run_id)
+            run = str(result.test_run_id)
             write_results(writer, run, (each for each in read_results(store, run) if each.id != own))
         return True
 

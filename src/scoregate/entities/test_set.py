@@ -185,13 +185,13 @@ class TestSet(TestSetBase):
             StoreError: the set cannot be written.
         """
         store, own = current_store(), self._id_for("adding tests")
-        found = [resolve_test(store, each) for each in tests]
-        new, total = add_tests(store, own, found)
+        resolved = [resolve_test(store, each) for each in tests]
+        new, total = add_tests(store, own, resolved)
         if self.tests is not None:
-            by_id = {test.id: test for test in found}
+            by_id = {test.id: test for test in resolved}
             known = {test.id for test in self.tests}
-            self.tests = [by_id.get(test.id, test) for test in self.tests] + [t for t in found if t.id not in known]
-        return {"success": True, "total_tests": total, "message": f"{new} added, {len(found) - new} replaced"}
+            self.tests = [by_id.get(test.id, test) for test in self.tests] + [t for t in resolved if t.id not in known]
+        return {"success": True, "total_tests": total, "message": f"{new} added, {len(resolved) - new} replaced"}
 
     def remove_tests(self, tests: Sequence[Test | dict[str, Any] | UUID | str]) -> dict[str, Any]:
         """Remove tests from the stored set and from this object.
@@ -224,8 +224,12 @@ class TestSet(TestSetBase):
             ModelError: the model cannot be called.
         """
         about = LabelNames(self.categories, self.topics, self.behaviors)
-        found = suggest_properties(list(islice(self._tests(), EXAMPLE_COUNT)), about, model)
-        self.name, self.description, self.short_description = found.name, found.description, found.short_description
+        properties = suggest_properties(list(islice(self._tests(), EXAMPLE_COUNT)), about, model)
+        self.name, self.description, self.short_description = (
+            properties.name,
+            properties.description,
+            properties.short_description,
+        )
 
     def _id_for(self, doing: str) -> str:
         if not self.id:
@@ -256,9 +260,9 @@ def resolve_test(store: Store, given: Any) -> Test:
         return given
     if isinstance(given, Mapping) and given.keys() != {"id"}:
         return Test.model_validate(given)
-    if (found := find_test(store, to_id(given))) is None:
+    if (stored := find_test(store, to_id(given))) is None:
         raise EntityError(f"there is no test {to_id(given)!r:.200}")
-    return Test.read(found)
+    return Test.read(stored)
 
 
 def add_tests(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:

@@ -23,13 +23,13 @@ def common_type(tests: Iterable[Test], declared: TestType | None = None) -> Test
     Raises:
         EntityError: the tests have different types, or another type than the declared one.
     """
-    found = {test.turns for test in tests} | ({declared} if declared else set())
-    if len(found) > 1:
+    types = {test.turns for test in tests} | ({declared} if declared else set())
+    if len(types) > 1:
         raise EntityError(
-            f"Cannot create a TestSet with mixed test types: {sorted(kind.value for kind in found)}."
+            f"Cannot create a TestSet with mixed test types: {sorted(kind.value for kind in types)}."
             " Split the tests into separate Single-Turn and Multi-Turn test sets."
         )
-    return next(iter(found), TestType.SINGLE_TURN)
+    return next(iter(types), TestType.SINGLE_TURN)
 
 
 def check_tests(tests: Sequence[Test]) -> None:

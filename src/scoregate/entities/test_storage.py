@@ -24,8 +24,8 @@ def read_all_tests(store: Store) -> Iterator[StoredTest]:
 def find_test(store: Store, own: str) -> StoredTest | None:
     """The test with this id; None if there is none."""
     loose = (test for test in store.read(LOOSE_TESTS, LOOSE) if test.id == own)
-    if (found := next(loose, None)) is not None:
-        return found
+    if (stored := next(loose, None)) is not None:
+        return stored
     in_sets = (test for name in _sets_with(store, own) for test in load_stored_tests(store, name) if test.id == own)
     return next(in_sets, None)
 

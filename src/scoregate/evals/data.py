@@ -113,11 +113,11 @@ def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator
         if isinstance(row, str):
             problems.append(f"{place}: {row}")
             continue
-        # An empty cell is no value, except that of the input.
+        # An empty cell is not a value, except that of the input.
         is_table = path.suffix.lower() in _TABLES
-        found = {name: cell for name, cell in row.items() if cell != "" or name in INPUTS} if is_table else row
+        fields = {name: cell for name, cell in row.items() if cell != "" or name in INPUTS} if is_table else row
         try:
-            yield make_row(_open_fields(found, path.parent, root), place)
+            yield make_row(_open_fields(fields, path.parent, root), place)
         except ValueError as error:
             problems.append(f"{place}: {getattr(error, 'message', error)}")
 

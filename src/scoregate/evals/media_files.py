@@ -32,7 +32,7 @@ def open_media(value: Any, folder: Path, root: Path, level: int = 0) -> Any:
         level: the level of the value in the row.
 
     Raises:
-        MediaError: a file is outside of the repository, can't be read, or is no image or audio.
+        MediaError: a file is outside of the repository, can't be read, or is not an image or audio.
     """
     if level > _MOST_LEVELS:
         return value

@@ -124,7 +124,7 @@ def format_value(value: Any) -> Any:
     if isinstance(value, list):
         return ",".join(str(format_value(each)) for each in value)
     if isinstance(value, Media):
-        raise ValueError(f"{value!r} is no text: give the task a function that sends it to the model")
+        raise ValueError(f"{value!r} is not text: give the task a function that sends it to the model")
     if isinstance(value, bool | dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return value
@@ -164,13 +164,13 @@ def find_unknown_parts(text: str) -> list[str]:
         tree = _make_environment().parse(text)
     except (TemplateError, RecursionError) as error:
         return [str(error)]
-    found = [f"the filter {each.name}" for each in tree.find_all(nodes.Filter) if each.name not in FILTERS]
-    found += [f"the test `is {each.name}`" for each in tree.find_all(nodes.Test) if each.name not in ("defined",)]
-    found += [f"a call of {_name(each.node)}" for each in tree.find_all(nodes.Call)]
+    parts = [f"the filter {each.name}" for each in tree.find_all(nodes.Filter) if each.name not in FILTERS]
+    parts += [f"the test `is {each.name}`" for each in tree.find_all(nodes.Test) if each.name not in ("defined",)]
+    parts += [f"a call of {_name(each.node)}" for each in tree.find_all(nodes.Call)]
     kinds = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends, nodes.Macro, nodes.CallBlock)
-    found += [f"the statement {type(each).__name__.lower()}" for each in tree.find_all(kinds)]
-    found += ["the variable env" for each in tree.find_all(nodes.Name) if each.name == "env"]
-    return list(dict.fromkeys(found))
+    parts += [f"the statement {type(each).__name__.lower()}" for each in tree.find_all(kinds)]
+    parts += ["the variable env" for each in tree.find_all(nodes.Name) if each.name == "env"]
+    return list(dict.fromkeys(parts))
 
 
 def _name(node: Any) -> str:

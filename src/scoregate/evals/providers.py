@@ -76,8 +76,8 @@ async def _call_function(
     call = getattr(_load_module(folder / file), function, None)
     if not callable(call):
         raise InvalidSuite(f"{file} has no function {function}")
-    asked = partial(call, prompt, {"config": dict(config)}, {"vars": dict(values)})
-    result = await asked() if iscoroutinefunction(call) else await to_thread.run_sync(asked)
+    bound = partial(call, prompt, {"config": dict(config)}, {"vars": dict(values)})
+    result = await bound() if iscoroutinefunction(call) else await to_thread.run_sync(bound)
     result = await result if isawaitable(result) else result
     if isinstance(result, Mapping) and result.get("error"):
         raise ProviderFailed(str(result["error"])[:_LONGEST_ERROR])
@@ -168,9 +168,9 @@ def _fill(value: Any, known: Mapping[str, Any]) -> Any:
 
 def _look_up(match: re.Match[str], known: Mapping[str, Any]) -> Any:
     if match[1]:
-        if (found := os.environ.get(match[2])) is None:
+        if (variable := os.environ.get(match[2])) is None:
             raise ProviderFailed(f"the environment variable {match[2]} is not set")
-        return found
+        return variable
     value: Any = known
     for name in match[2].split("."):
         if not isinstance(value, Mapping) or name not in value:
@@ -187,19 +187,19 @@ def _find(text: str, path: Sequence[str | int] | None) -> Any:
     if not text.strip():
         raise ProviderFailed("the answer is empty")
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
         if path:
-            raise ProviderFailed(f"the answer is no JSON: {text[:200]}") from None
+            raise ProviderFailed(f"the answer is not JSON: {text[:200]}") from None
         return text
     for part in path or ():
         try:
-            found = found[part]
+            value = value[part]
         except (KeyError, IndexError, TypeError):
             raise ProviderFailed(f"the answer has no {part!r:.60}: {text[:200]}") from None
-    if found is None:
+    if value is None:
         raise ProviderFailed(f"the answer has null as its output: {text[:200]}")
-    return found
+    return value
 
 
 _KINDS: Mapping[str, Callable[..., Awaitable[Any]]] = {

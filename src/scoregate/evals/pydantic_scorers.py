@@ -24,7 +24,7 @@ def adapt_evaluator(evaluator: Any) -> Scorer:
         TypeError: the object has no method `evaluate_async`.
     """
     if not callable(getattr(evaluator, "evaluate_async", None)):
-        raise TypeError("it has no method `evaluate_async`, so it is no evaluator of cases")
+        raise TypeError("it has no method `evaluate_async`, so it is not an evaluator of cases")
     read_name = getattr(evaluator, "get_default_evaluation_name", None)
     name = read_name() if callable(read_name) else type(evaluator).__name__
 
@@ -65,7 +65,7 @@ def _read_one(result: Any) -> Evaluation | Label | None:
     metadata = {"reason": reason} if reason else None
     if isinstance(result, str):
         return Label(result, metadata)
-    found = _READER.read(result)
-    if not isinstance(found, Evaluation):
+    evaluation = _READER.read(result)
+    if not isinstance(evaluation, Evaluation):
         return None
-    return Evaluation(found.score, found.threshold, metadata)
+    return Evaluation(evaluation.score, evaluation.threshold, metadata)

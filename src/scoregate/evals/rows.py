@@ -85,8 +85,8 @@ class Row:
         names = given.split(",") if isinstance(given, str) else given
         if not isinstance(names, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in names):
             raise ValueError(f"its tags must be a list of texts, not {given!r:.60}")
-        found = (name.strip() for name in (sorted(names) if isinstance(names, set | frozenset) else names))
-        return tuple(dict.fromkeys(name for name in found if name))
+        tags = (name.strip() for name in (sorted(names) if isinstance(names, set | frozenset) else names))
+        return tuple(dict.fromkeys(name for name in tags if name))
 
 
 def make_row(item: Any, place: str) -> Row:
@@ -96,16 +96,16 @@ def make_row(item: Any, place: str) -> Row:
         ValueError: a field has no text as its name, there is no field, or the item is a case of pydantic_evals with
             evaluators of its own.
     """
-    found = _read_fields(item)
+    values = _read_fields(item)
     if is_pydantic_evals_object(item) and getattr(item, "evaluators", None):
         raise ValueError("it has evaluators of its own, which are not run: give them as scorers of all cases")
-    if found is None:
+    if values is None:
         return Row(item, {INPUT: item}, place)
-    if not found:
+    if not values:
         raise ValueError("it has no fields")
-    if unnamed := [name for name in found if not isinstance(name, str)]:
+    if unnamed := [name for name in values if not isinstance(name, str)]:
         raise ValueError(f"the names of its fields must be texts, not {unnamed[0]!r:.60}")
-    return Row(item, found, place)
+    return Row(item, values, place)
 
 
 def is_pydantic_evals_object(value: object) -> bool:
@@ -147,21 +147,21 @@ class Cases:
         places: dict[str, str] = {}
         for row in rows:
             try:
-                found = row.find_hash()
+                case_hash = row.find_hash()
                 row.find_tags()
                 self._find_cluster(row)
             except Exception as error:  # fields of the user's classes may raise anything
                 problems.append(f"{row.place}: {error}")
                 continue
-            if found in places:
-                what = f"the id {found!r:.60}" if row.fields.get(ID) is not None else "the input"
+            if case_hash in places:
+                shared = f"the id {case_hash!r:.60}" if row.fields.get(ID) is not None else "the input"
                 problems.append(
-                    f"{row.place} is left out: {places[found]} has {what}, too; "
+                    f"{row.place} is left out: it has {shared} of {places[case_hash]}; "
                     "give each case its own `id`, or use `repeats` to run a case several times"
                 )
             else:
-                places[found] = row.place
-                yield Case(found, row, self.repeats)
+                places[case_hash] = row.place
+                yield Case(case_hash, row, self.repeats)
 
     def describe(self, case: Case) -> Description:
         """The case as the record shows it. A value without a JSON form becomes its type in angle brackets.

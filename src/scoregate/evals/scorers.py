@@ -175,10 +175,10 @@ def _find_fingerprint(given: Any, settings: Mapping[str, Any]) -> Fingerprint:
         read_model = getattr(given, "_model_and_prompt", None)
         model, prompt = (None, None) if read_model is None else read_model()
         return fingerprint_object(given, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
-    found = fingerprint_function(given if function is None else function)
+    fingerprint = fingerprint_function(given if function is None else function)
     if (scale := settings["scale"]) is None:
-        return found
-    return replace(found, parameters=digest(found.parameters or "", f"{scale.low:g} {scale.high:g}"))
+        return fingerprint
+    return replace(fingerprint, parameters=digest(fingerprint.parameters or "", f"{scale.low:g} {scale.high:g}"))
 
 
 def _make_score(function: Callable[..., Any], fields: Collection[str], reader: ScoreReader) -> Callable[..., Any]:

@@ -57,9 +57,9 @@ class ScoreReader:
 
     def _read_mapping(self, results: Mapping[Any, Any]) -> Scores:
         read = [(str(name), self._read_value(name, value)) for name, value in results.items()]
-        if len(found := Scores(read)) < len(read):
+        if len(scores := Scores(read)) < len(read):
             raise TypeError(f"a dict of scores must have keys with different texts, not {list(results)!r:.100}")
-        return found
+        return scores
 
     def _read_list(self, results: Sequence[Any]) -> Scores:
         """Objects with a name and a score, as scorers of Braintrust return them."""

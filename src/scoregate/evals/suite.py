@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
@@ -119,7 +120,8 @@ def _read_rows(data: Any, problems: list[str]) -> list[Row]:
     file = find_caller_file()
     rows = read_data(data, file and file.parent, problems)
     if not rows and not problems:
-        problems.append("the data has no cases")
+        name = f" {str(data)!r:.200}" if isinstance(data, str | Path) else ""
+        problems.append(f"the data{name} has no cases")
     return rows
 
 
@@ -127,12 +129,12 @@ def _build_cases(
     rows: list[Row], reader: Cases, name: str, variants: Sequence[Variant], selection: Selection, problems: list[str]
 ) -> tuple[list[Case], Sequence[Variant], int | None]:
     """The selected cases and variants, and of a partial run the number of all trials."""
-    found = list(reader.build(rows, problems))
-    variants, selected = select_variants(variants, found, name, selection, reader.describe)
+    all_cases = list(reader.build(rows, problems))
+    variants, selected = select_variants(variants, all_cases, name, selection, reader.describe)
     cases = list(selected)
-    if found and not cases and selection.choice is None:
+    if all_cases and not cases and selection.choice is None:
         problems.append("none of its cases has an id that was asked for")
-    return cases, variants, count_all_trials(found, selection)
+    return cases, variants, count_all_trials(all_cases, selection)
 
 
 def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:

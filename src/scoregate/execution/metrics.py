@@ -38,8 +38,8 @@ class MetricSelection:
     def for_tests(self, tests: Iterable[TestLike]) -> list[Any]:
         """All metrics that tests of these behaviors need, each once."""
         behaviors = sorted({test.behavior or "" for test in tests})
-        found = {id(each): each for behavior in behaviors for each in self._for_behavior(behavior)}
-        return list(found.values())
+        metrics = {id(each): each for behavior in behaviors for each in self._for_behavior(behavior)}
+        return list(metrics.values())
 
     def _for_behavior(self, behavior: str) -> Sequence[Any]:
         if self.common or not behavior.strip():

@@ -200,17 +200,17 @@ def find_run_to_rescore(store: Store, test_set: str, endpoint: str, wanted: str 
         StoreError: a run cannot be read.
     """
     if wanted is None:
-        found = find_last_run(store, test_set, endpoint, ("Completed", "Partial"))
+        last_run = find_last_run(store, test_set, endpoint, ("Completed", "Partial"))
         problem = "No completed test run found for this test set and endpoint"
     else:
         runs = list(_find_runs(store, test_set, endpoint))
         matches = [run for run in runs if run.id == wanted]
         matches += [run for run in runs if run.name.casefold() == wanted.casefold()]
-        found = next(iter(matches), None)
+        last_run = next(iter(matches), None)
         problem = f"there is no test run {wanted!r:.200} of this test set and endpoint"
-    if found is None:
+    if last_run is None:
         raise EntityError(problem, advice="Execute the test set first.")
-    return found
+    return last_run
 
 
 def _find_runs(store: Store, test_set: str, endpoint: str) -> Iterator[StoredTestRun]:

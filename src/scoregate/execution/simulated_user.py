@@ -60,8 +60,8 @@ async def next_move(model: Model, plan: ConversationPlan, turns: Sequence[Turn],
         ModelError: the model returned no valid move.
         MissingExtra: a required package is not installed.
     """
-    asked = turn_messages(plan, turns, bounds)
-    move: Move = (await model.a_generate(asked, schema=Move, temperature=0.0)).parsed
+    messages = turn_messages(plan, turns, bounds)
+    move: Move = (await model.a_generate(messages, schema=Move, temperature=0.0)).parsed
     return move
 
 

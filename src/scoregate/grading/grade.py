@@ -125,7 +125,7 @@ def make_scale(low: float | None, high: float | None) -> Scale:
     """The scale with these ends; 0 to 1 without any.
 
     Raises:
-        TypeError: an end is no number.
+        TypeError: an end is not a number.
         ValueError: only one end is given, or they make no scale.
     """
     if (low is None) != (high is None):
@@ -139,7 +139,7 @@ def make_threshold(scale: Scale, threshold: float, by: ThresholdOperator | str) 
     """A threshold in this scale.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: it is not a number.
         ValueError: it is not on the scale, or there is no such operator.
     """
     number = require_number(threshold, "threshold")

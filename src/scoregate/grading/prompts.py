@@ -115,7 +115,7 @@ def render_question(
 
     Raises:
         MissingExtra: jinja2 is not installed.
-        TypeError: a block is no string.
+        TypeError: a block is not a string.
     """
     shown = _check_blocks(blocks)
     cases = [_check_blocks(example) for example in examples]

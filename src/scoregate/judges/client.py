@@ -188,6 +188,11 @@ class JudgesFactory:
     def get(self, judge: str, *, tag: str | None = None, version: str | None = None) -> JudgeVersion | None:
         """A version of a judge: with the tag or the number, else with the tag `prod`, else the newest.
 
+        Args:
+            judge: the name or the id of the judge.
+            tag: a tag of the version.
+            version: the number of the version, as text.
+
         Returns:
             The version; None if there is no such judge.
         """
@@ -252,7 +257,13 @@ class JudgesFactory:
         return next(versions_of(self._change(judge, change)))
 
     def tag(self, judge: str, tag: str = PROD, version: str | None = None) -> TagMove:
-        """Set a tag on a version, the newest if not given. A version may have several tags, a tag has one version."""
+        """Set a tag on a version. A version may have several tags, and a tag has one version.
+
+        Args:
+            judge: the name or the id of the judge.
+            tag: the name of the tag.
+            version: the number of the version, as text; by default the newest.
+        """
 
         def change(state: JudgeState) -> dict[str, str]:
             target = select_version(state, tag="latest") if version is None else select_version(state, version=version)

@@ -101,7 +101,7 @@ def to_instance(given: Any) -> Judge[Any]:
     """An instance of a judge.
 
     Raises:
-        JudgmentValidationError: the argument is no judge.
+        JudgmentValidationError: the argument is not a judge.
         TypeError: the class needs arguments, or names no response.
     """
     judge = given() if isinstance(given, type) and issubclass(given, Judge) else given

@@ -104,7 +104,7 @@ def unstored_version(judge: Judge[Any] | type[Judge[Any]]) -> JudgeVersion:
     """A code judge that is not in the store: it has no version number, only its code.
 
     Raises:
-        JudgmentValidationError: it is no judge.
+        JudgmentValidationError: it is not a judge.
         TypeError: its class names no response.
     """
     code = to_instance(judge)

@@ -229,9 +229,9 @@ def check_version(version: JudgeVersion, dataset: DatasetShape) -> None:
         JudgmentValidationError: its prompt asks for a field that the dataset does not have.
     """
     if missing := missing_fields(version, dataset.fields):
-        asked = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
+        names = ", ".join(f"{{{{{name:.60}}}}}" for name in missing[:5])
         raise JudgmentValidationError(
-            f"Judge {version.label!r:.60} asks for {asked}, which the dataset {dataset.name!r:.60} does not have",
+            f"Judge {version.label!r:.60} asks for {names}, which the dataset {dataset.name!r:.60} does not have",
             advice=f"Its fields are {', '.join(sorted(dataset.fields)):.300}; {{{{output}}}} and {{{{trace}}}} are the"
             " agent's.",
         )

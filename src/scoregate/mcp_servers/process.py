@@ -125,8 +125,8 @@ class _Reader:
             await self._child.wait()
         code = self._child.returncode
         text = " ".join(b"".join(self._errors)[-_SHOWN:].decode("utf-8", "replace").split())
-        how = "closed its standard output" if code is None else f"ended with exit code {code}"
-        self._fail(f"{how}{f': {text}' if text else ''}", kind="network_error")
+        outcome = "closed its standard output" if code is None else f"ended with exit code {code}"
+        self._fail(f"{outcome}{f': {text}' if text else ''}", kind="network_error")
 
     async def _pass_on(self, line: bytes, received: MemoryObjectSendStream[Any]) -> None:
         if not line.strip():
@@ -138,7 +138,7 @@ class _Reader:
         except ValueError:
             shown = " ".join(line[:_SHOWN].decode("utf-8", "replace").split())
             self._fail(
-                f"wrote a line to its standard output that is no message of MCP: {shown!r}",
+                f"wrote a line to its standard output that is not a message of MCP: {shown!r}",
                 advice="Standard output is for messages only; print logs to standard error.",
                 kind="json_parsing_error",
             )

@@ -15,7 +15,7 @@ from scoregate.errors import McpServerError, MediaError
 from scoregate.mcp_servers.session import McpSession
 
 _LONGEST_ERROR = 4_000
-# Servers wrap a result that is no object in this field.
+# Servers wrap a result that is not an object in this field.
 _WRAPPED = "result"
 _MEDIA = ("image", "audio")
 
@@ -57,12 +57,12 @@ def read_output(result: Mapping[str, Any]) -> Any:
 
 def _read_content(content: Mapping[str, Any]) -> dict[str, Any]:
     """A part of a result, with `Media` or a digest in the place of its data."""
-    found, resource = dict(content), content.get("resource")
+    part, resource = dict(content), content.get("resource")
     if isinstance(data := content.get("data"), str):
-        found["data"] = _read_media(data, str(content.get("type", "")), content.get("mimeType"))
+        part["data"] = _read_media(data, str(content.get("type", "")), content.get("mimeType"))
     if isinstance(resource, Mapping) and isinstance(blob := resource.get("blob"), str):
-        found["resource"] = {**resource, "blob": _describe_data(_decode(blob, "the blob of a resource"))}
-    return found
+        part["resource"] = {**resource, "blob": _describe_data(_decode(blob, "the blob of a resource"))}
+    return part
 
 
 def _read_media(text: str, kind: str, media_type: Any) -> Any:
@@ -71,8 +71,8 @@ def _read_media(text: str, kind: str, media_type: Any) -> Any:
     Raises:
         McpServerError: it isn't base64, or not what its type says.
     """
-    what = f"the {kind:.60} of type {media_type!r:.100}"
-    data = _decode(text, what)
+    subject = f"the {kind:.60} of type {media_type!r:.100}"
+    data = _decode(text, subject)
     if kind not in _MEDIA:
         return _describe_data(data)
     try:
@@ -80,14 +80,14 @@ def _read_media(text: str, kind: str, media_type: Any) -> Any:
     except MediaError as error:
         if isinstance(media_type, str) and media_type not in TYPES:
             return _describe_data(data)
-        raise McpServerError(f"{what} in a result of a tool is not valid: {error.message}") from None
+        raise McpServerError(f"{subject} in a result of a tool is not valid: {error.message}") from None
 
 
 def _decode(text: str, what: str) -> bytes:
     try:
         return b64decode("".join(text.split()), validate=True)
     except ValueError as error:
-        raise McpServerError(f"{what} in a result of a tool is no base64: {error}: {text[:60]!r}") from None
+        raise McpServerError(f"{what} in a result of a tool is not base64: {error}: {text[:60]!r}") from None
 
 
 def _describe_data(data: bytes) -> str:

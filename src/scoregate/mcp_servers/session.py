@@ -108,8 +108,8 @@ class McpSession:
                 advice="JSON has no such numbers. The server must send null or a text instead.",
                 kind="json_parsing_error",
             )
-        found: dict[str, Any] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return found
+        message: dict[str, Any] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return message
 
 
 @asynccontextmanager
@@ -152,8 +152,8 @@ async def open_session(server: ServerDefinition, rights: Mapping[str, Any] | Non
 
 def _find_cause(group: BaseExceptionGroup[BaseException], server: ServerDefinition, *, is_open: bool) -> BaseException:
     """The error of the server, which cancels everything else, or the first error."""
-    found = group.subgroup(McpServerError)
-    error = first_error(group if found is None else found)
+    own_errors = group.subgroup(McpServerError)
+    error = first_error(group if own_errors is None else own_errors)
     if isinstance(error, RuntimeError) and not is_open:  # the package mcp refuses the version of the protocol so
         return McpServerError(
             f"the MCP server {server.name} can't be used: {error!s:.1000}",

@@ -183,7 +183,7 @@ def mcp_server(
             error is one of the case. A model always gets it.
 
     Raises:
-        ValueError: the server has a wrong form, or a limit is no positive number.
+        ValueError: the server has a wrong form, or a limit is not positive.
     """
     definition = make_definition(server, name=name, env=env, headers=headers, folder=folder, timeout=timeout)
     if not is_whole_number(max_steps, 1):

@@ -44,8 +44,8 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
     """
     if keys := _read_reference(given):
         place = store or current_store()
-        found = (key for key in keys[:-1] if find_metric(place, key) is not None)
-        return _load_metric(next(found, keys[-1]), place, where)
+        known_keys = (key for key in keys[:-1] if find_metric(place, key) is not None)
+        return _load_metric(next(known_keys, keys[-1]), place, where)
     if isinstance(given, Mapping):
         try:
             given = StoredMetric.model_validate(dict(given))
@@ -97,7 +97,7 @@ def _import_metric(stored: StoredMetric) -> Any:
         if isinstance(metric, type):
             metric = metric(**arguments)
         elif arguments:
-            raise TypeError("it is no class, and takes no arguments")
+            raise TypeError("it is not a class, and takes no arguments")
     except (Exception, SystemExit) as error:  # the user's module and class may raise anything
         reason = f"{type(error).__name__}: {error!s:.300}"
         raise MetricError(
@@ -108,8 +108,8 @@ def _import_metric(stored: StoredMetric) -> Any:
         try:
             make_scorer(metric)
         except Exception as error:  # an `id` may be a property that raises
-            what = f"the metric {stored.title!r:.60} uses {path!r:.100}"
-            raise MetricError(f"{what}, which is neither a metric nor an evaluator: {error}") from error
+            subject = f"the metric {stored.title!r:.60} uses {path!r:.100}"
+            raise MetricError(f"{subject}, which is neither a metric nor an evaluator: {error}") from error
     return metric
 
 

@@ -179,8 +179,8 @@ class FunctionMetric(Metric, OfOutputs):
         path = self.function.__qualname__
         if "<" in path:
             raise MetricError(f"{self.name!r:.60} is a function within another, {path}, which no document can name")
-        about = {"name": self.name, "description": self.description} | ({"id": self.id} if self.id else {})
-        return {**about, "use": f"{module_name(self.function)}:{path}"}
+        fields = {"name": self.name, "description": self.description} | ({"id": self.id} if self.id else {})
+        return {**fields, "use": f"{module_name(self.function)}:{path}"}
 
     async def graded(self, subject: Subject) -> Grade:
         """Call the function, a sync one in a thread; its exceptions are raised."""
@@ -249,7 +249,7 @@ def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     name = getattr(function, "__name__", repr(function))
     parameters = {each.name: each for each in read_parameters(function)}
     fixed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
-    unknown = [each for each, how in parameters.items() if each not in _PARAMETERS or how.kind in fixed]
+    unknown = [each for each, parameter in parameters.items() if each not in _PARAMETERS or parameter.kind in fixed]
     if unknown:
         raise TypeError(
             f"metric {name}() has unknown parameters: {', '.join(unknown)}; supported: {', '.join(_PARAMETERS)}"

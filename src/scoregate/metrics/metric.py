@@ -182,7 +182,12 @@ class Metric(abc.ABC):
 
     @classmethod
     def pull(cls, id: str | None = None, name: str | None = None, *, store: Store | None = None) -> Self:  # noqa: A002
-        """Load a metric from the store, by its id, else by its name in any case.
+        """Load a metric from the store, by its id, else by its name.
+
+        Args:
+            id: the id of the metric.
+            name: its name; upper and lower case are equal.
+            store: by default, the store of the project.
 
         Raises:
             MetricError: neither is given, no metric or several match, or it is of another class.

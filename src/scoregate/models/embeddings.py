@@ -73,12 +73,12 @@ class _Sender:
 
 def _read_vectors(data: Mapping[str, Any], count: int, model: str) -> list[list[float]]:
     items = data.get("data")
-    found: dict[int, list[float]] = {}
+    vector_by_index: dict[int, list[float]] = {}
     for place, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, Mapping) and isinstance(values := item.get("embedding"), list):
             index = item.get("index", place)
-            found[index if isinstance(index, int) else place] = _read_numbers(values)
-    vectors = [found[index] for index in range(count) if index in found]
+            vector_by_index[index if isinstance(index, int) else place] = _read_numbers(values)
+    vectors = [vector_by_index[index] for index in range(count) if index in vector_by_index]
     sizes = {len(vector) for vector in vectors}
     if len(vectors) != count or len(sizes) != 1 or not 0 < sizes.pop() <= _MOST_DIMENSIONS:
         raise MalformedAnswer(
@@ -91,5 +91,5 @@ def _read_vectors(data: Mapping[str, Any], count: int, model: str) -> list[list[
 def _read_numbers(values: Sequence[Any]) -> list[float]:
     """The numbers of a vector; empty if a value is no finite number."""
     numbers = [parse_number(value) for value in values[: _MOST_DIMENSIONS + 1]]
-    found = [number for number in numbers if number is not None and isfinite(number)]
-    return found if len(found) == len(numbers) else []
+    finite = [number for number in numbers if number is not None and isfinite(number)]
+    return finite if len(finite) == len(numbers) else []

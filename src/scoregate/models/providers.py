@@ -151,7 +151,7 @@ def split_name(name: str, *, has_address: bool = False, other_provider: str | No
         name: "provider/name", or the name of an OpenAI model.
         has_address: whether the address of this very model is given. Then nothing can be sent elsewhere, and the name
             may contain any slashes.
-        other_provider: the provider of names with a prefix that is no provider, such as "Qwen/Qwen3-8B"; None if they
+        other_provider: the provider of names whose prefix is not a provider, such as "Qwen/Qwen3-8B"; None if they
             are an error. Another spelling of a provider, such as "Ollama", and an address are always an error.
 
     Raises:

@@ -54,8 +54,8 @@ class ArgumentMapping:
         """The arguments of the agent."""
         given = {parameter: fields[field] for parameter, field in self.fields.items() if field in fields}
         if self.takes_rest:
-            taken = {*self.fields, *self.fields.values()}
-            given |= {name: value for name, value in fields.items() if name not in taken}
+            names = {*self.fields, *self.fields.values()}
+            given |= {name: value for name, value in fields.items() if name not in names}
         return given
 
 
@@ -67,7 +67,7 @@ def map_arguments(agent: Callable[..., Any], field_mapping: Mapping[str, str] | 
         field_mapping: fields by parameter.
 
     Raises:
-        TypeError: the agent is no callable or takes no keywords, or the mapping is no dict of strings.
+        TypeError: the agent is not a callable or takes no keywords, or the mapping is not a dict of strings.
     """
     name, mapping = agent_name(agent), {} if field_mapping is None else field_mapping
     if not isinstance(mapping, Mapping) or not all(isinstance(each, str) for pair in mapping.items() for each in pair):

@@ -179,8 +179,8 @@ class OfflineTestsFactory:
         return dataset
 
     def _check_version(self, config: TestConfig, version: int | str) -> None:
-        there = self._client.datasets.versions(config.dataset)
-        known = [key for each in there for key in (each.version_number, str(each.version_id))]
+        versions = self._client.datasets.versions(config.dataset)
+        known = [key for each in versions for key in (each.version_number, str(each.version_id))]
         if version is True or version not in known:
             raise InvalidDataset(
                 f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",
@@ -198,9 +198,9 @@ def _make_limits(max_concurrency: int, timeout_seconds: float) -> RunLimits:
 
 def _check_fields(versions: Sequence[JudgeVersion], dataset: Dataset, *, traced: bool) -> None:
     """Check that the fields and traces of the examples are enough for all prompts, without an agent."""
-    there = {*dataset.version.columns, *([TRACE] if traced else [])}
+    columns = {*dataset.version.columns, *([TRACE] if traced else [])}
     for version in versions:
-        if missing := [name for name in version.placeholders if name not in there]:
+        if missing := [name for name in version.placeholders if name not in columns]:
             raise JudgmentValidationError(
                 f"Judge {version.label!r:.60} asks for {{{{{missing[0]}}}}}, which comes from an agent,"
                 " but no agent is run",

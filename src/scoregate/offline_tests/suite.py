@@ -131,10 +131,10 @@ class OfflineRun:
         test, most = self.test, self.test.limits.max_case_concurrency
         scorers = build_scorers(test.versions, self._subject, max_concurrency=most, observe=self._keep)
         conclusion = PassCondition(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
-        found = list(cases_of(test.examples, selection.repeats or 1))
+        cases = list(cases_of(test.examples, selection.repeats or 1))
         return Suite(
             test.name,
-            list(select_cases(found, test.name, selection, describe_example)),
+            list(select_cases(cases, test.name, selection, describe_example)),
             self._task(),
             describe_example,
             lambda attempt: serialize_output(attempt.output),
@@ -144,7 +144,7 @@ class OfflineRun:
             limits=test.limits,
             origin=origin,
             message=message,
-            total=count_all_trials(found, selection),
+            total=count_all_trials(cases, selection),
         )
 
     def _task(self) -> Callable[[Example], Any]:

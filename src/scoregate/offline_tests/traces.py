@@ -31,17 +31,17 @@ def from_otlp(text: str, *, origin: str) -> list[Trace]:
         origin: its name, for error messages.
 
     Raises:
-        JudgmentValidationError: it is no OTLP JSON.
+        JudgmentValidationError: it is not OTLP JSON.
     """
     try:
-        found = read_otlp(text)
+        read_spans = read_otlp(text)
     except OtlpError as error:
         raise JudgmentValidationError(
             f"{origin} {error.message.removeprefix('it ')}",
             advice="Export traces as OTLP JSON: an object with resourceSpans, or one such a line.",
         ) from None
     traces: dict[str, list[Span]] = {}
-    for each in found:
+    for each in read_spans:
         traces.setdefault(each.trace_id, []).append(each.span)
     return [Trace(trace, tuple(sorted(spans, key=lambda span: span.start_ns))) for trace, spans in traces.items()]
 
@@ -101,7 +101,7 @@ class Traces:
         """Store the traces of a file of OTLP JSON and return their ids.
 
         Raises:
-            JudgmentValidationError: the file cannot be read, or is no OTLP JSON.
+            JudgmentValidationError: the file cannot be read, or is not OTLP JSON.
         """
         try:
             text = Path(file_path).read_text(encoding="utf-8-sig")

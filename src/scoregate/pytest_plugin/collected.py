@@ -59,12 +59,12 @@ def read_options(item: pytest.Item) -> Options | None:
     has_feedback = is_recorded(item)
     if not marks and not has_feedback and not _uses_fixture(item):
         return None
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for mark in marks:
         _check_mark(mark, item)
-        tags = (*found.get("tags", ()), *_read_tags(mark))
-        found = {**mark.kwargs, **found, "tags": tuple(dict.fromkeys(tags))}
-    return Options(**({**read_marks(item), **found} if has_feedback else found))
+        tags = (*options.get("tags", ()), *_read_tags(mark))
+        options = {**mark.kwargs, **options, "tags": tuple(dict.fromkeys(tags))}
+    return Options(**({**read_marks(item), **options} if has_feedback else options))
 
 
 def _read_tags(mark: pytest.Mark) -> tuple[str, ...]:
@@ -187,10 +187,10 @@ def _parameter_id(item: pytest.Item) -> str:
     callspec = getattr(item, "callspec", None)
     if callspec is None:
         return ""
-    found: str = callspec.id
+    parameter_id: str = callspec.id
     if TRIAL in callspec.params:
-        found = found.removesuffix(_trial_id(callspec.params[TRIAL])).removesuffix("-")
-    return found
+        parameter_id = parameter_id.removesuffix(_trial_id(callspec.params[TRIAL])).removesuffix("-")
+    return parameter_id
 
 
 def find_parameters(item: pytest.Item) -> dict[str, Any]:

@@ -62,15 +62,17 @@ class EvalCase:
         __tracebackhide__ = True
         self._check_name(name)
         try:
-            found = ScoreReader(make_threshold(threshold), scale_advice=_SCALE_ADVICE).read(value)
+            evaluation = ScoreReader(make_threshold(threshold), scale_advice=_SCALE_ADVICE).read(value)
         except (TypeError, ValueError) as error:
             raise type(error)(f"score {name!r:.60}: {error}") from None  # pytest shows the line of the test only
-        if not isinstance(found, Evaluation | None):
+        if not isinstance(evaluation, Evaluation | None):
             raise TypeError(f"score {name!r:.60} takes one score, not {type(value).__name__}: {value!r:.100}")
-        if found is not None and reason is not None:
-            metadata = {**(found.metadata or {}), "reason": str(reason)}
-            found = Evaluation(found.score, found.threshold, metadata, found.assertions, found.usage)
-        self.scores[name] = found
+        if evaluation is not None and reason is not None:
+            metadata = {**(evaluation.metadata or {}), "reason": str(reason)}
+            evaluation = Evaluation(
+                evaluation.score, evaluation.threshold, metadata, evaluation.assertions, evaluation.usage
+            )
+        self.scores[name] = evaluation
 
     def output(self, value: Any) -> None:
         """Report the output of the function under test; a second call replaces the first."""
@@ -96,13 +98,17 @@ class EvalCase:
 def describe_failures(case: EvalCase) -> list[str]:
     """A line for each score that is below its threshold."""
     scores = case.scores.items()
-    return [_describe(name, found) for name, found in scores if found is not None and found.passed is False]
+    return [
+        _describe(name, evaluation)
+        for name, evaluation in scores
+        if evaluation is not None and evaluation.passed is False
+    ]
 
 
-def _describe(name: str, found: Evaluation) -> str:
-    reason = (found.metadata or {}).get("reason")
+def _describe(name: str, evaluation: Evaluation) -> str:
+    reason = (evaluation.metadata or {}).get("reason")
     text = f" ({' '.join(str(reason).split())[:_LONGEST_REASON]})" if reason else ""
-    return f"{name} {found.score:.3g}, required: {found.threshold}{text}"
+    return f"{name} {evaluation.score:.3g}, required: {evaluation.threshold}{text}"
 
 
 CASE = pytest.StashKey[EvalCase]()

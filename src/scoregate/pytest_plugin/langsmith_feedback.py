@@ -115,13 +115,13 @@ def read_marks(item: pytest.Item) -> dict[str, Any]:
     marks = [mark.kwargs for mark in item.iter_markers(MARK)]
     suites = (each["test_suite_name"] for each in marks if isinstance(each.get("test_suite_name"), str))
     repeats = (each["repetitions"] for each in marks if is_whole_number(each.get("repetitions"), 1))
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if suite := next(filter(str.isprintable, suites), "").strip():
-        found["suite"] = bounded_name(suite)
+        options["suite"] = bounded_name(suite)
     # With tracking, LangSmith repeats the test within one call of it.
     if (number := next(repeats, None)) is not None and _is_tracking_off():
-        found["repeats"] = min(number, _MOST_REPEATS)
-    return found
+        options["repeats"] = min(number, _MOST_REPEATS)
+    return options
 
 
 def _is_tracking_off() -> bool:
@@ -193,10 +193,10 @@ def _note_expectation(case: LoggedCase, _expect: Any, key: Any, results: Any) ->
 def _find_free_name(case: LoggedCase, key: Any) -> str:
     """The name of a feedback. The assertions are the score `passed`; a second feedback of one name gets a number."""
     name = "".join(each if each.isprintable() else " " for each in str(key or "feedback"))
-    name, taken = bounded_name(name), {"passed", *(each.key for each in case.feedback)}
+    name, names = bounded_name(name), {"passed", *(each.key for each in case.feedback)}
     number = 1
     free = name
-    while free in taken:
+    while free in names:
         number += 1
         free = f"{name} #{number}"
     return free

@@ -84,9 +84,9 @@ class SessionLogs:
         return int(data["deselected"])
 
     def _open(self, name: str, suite: PlannedSuite) -> EventLog:
-        if (found := self._logs.get(name)) is None:
-            found = self._logs[name] = _SuiteLog(EventLog(name, events_folder()), perf_counter())
-            found.log.emit(
+        if (suite_log := self._logs.get(name)) is None:
+            suite_log = self._logs[name] = _SuiteLog(EventLog(name, events_folder()), perf_counter())
+            suite_log.log.emit(
                 "suite_started",
                 origin=suite.origin,
                 evaluators=(EvaluatorInfo(PASSED, boolean=True),),
@@ -94,7 +94,7 @@ class SessionLogs:
                 sdk=f"scoregate {__version__} pytest",
                 message=run_message(),
             )
-        return found.log
+        return suite_log.log
 
     def note_report(self, report: pytest.TestReport, data: Mapping[str, Any] | None) -> None:
         """Note the report of a phase, and write the trials in the last one of a test.
@@ -156,7 +156,7 @@ class SessionLogs:
         done = self._recorded.keys() | self._crashed.keys()
         missing = [node for node, place in plan.places.items() if place.suite == name and node not in done]
         if missing:
-            what = "1 test" if len(missing) == 1 else f"{len(missing):,} tests"
+            subject = "1 test" if len(missing) == 1 else f"{len(missing):,} tests"
             names = ", ".join(f"{node:.100}" for node in missing[:_MOST_NAMES])
-            text = f"{what} of {plan.suites[name].trials:,} did not run, such as {names}"
+            text = f"{subject} of {plan.suites[name].trials:,} did not run, such as {names}"
             log.emit("errored", stage="suite", error=ErrorInfo("Unfinished", text))

@@ -135,13 +135,17 @@ class Trial:
         else:
             yield PASSED, Evaluation(1.0, _MET)
 
-    def _describe_score(self, found: Evaluation, errors: list[ErrorInfo]) -> dict[str, Any]:
-        fields: dict[str, Any] = {"score": found.score, "threshold": found.threshold, "assertions": found.assertions}
+    def _describe_score(self, evaluation: Evaluation, errors: list[ErrorInfo]) -> dict[str, Any]:
+        fields: dict[str, Any] = {
+            "score": evaluation.score,
+            "threshold": evaluation.threshold,
+            "assertions": evaluation.assertions,
+        }
         if EXPECTED_FAILURE in self.tags:
             del fields["threshold"]
-        metadata = _to_json("the metadata of a score", found.metadata, errors)
+        metadata = _to_json("the metadata of a score", evaluation.metadata, errors)
         described = {name: value for name, value in {**fields, "metadata": metadata}.items() if value is not None}
-        return {**described, **make_usage_fields(found.usage)}
+        return {**described, **make_usage_fields(evaluation.usage)}
 
 
 def _to_json(what: str, value: Any, errors: list[ErrorInfo]) -> Any:

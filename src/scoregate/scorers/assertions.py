@@ -99,9 +99,9 @@ class CaseRubric:
             kind = str(each["type"])
             if kind.removeprefix(NOT) != RUBRIC or each.get("metric") != self.name:
                 continue
-            found = await judge(str(each["value"]), model=self.model)(output, input)
-            passed = (found.score == 1) != kind.startswith(NOT)
-            results.append(_Result(passed, str((found.metadata or {}).get("reason", "")), each))
+            evaluation = await judge(str(each["value"]), model=self.model)(output, input)
+            passed = (evaluation.score == 1) != kind.startswith(NOT)
+            results.append(_Result(passed, str((evaluation.metadata or {}).get("reason", "")), each))
         return _combine(results)
 
     def _model_and_prompt(self) -> tuple[str, str]:
@@ -189,10 +189,10 @@ def _equals(values: Values, each: Mapping[str, Any]) -> bool:
     if isinstance(wanted, str):
         return output == wanted
     try:
-        found = json.loads(output)
+        parsed = json.loads(output)
     except (ValueError, RecursionError):
         return False
-    return _same_json(found, wanted)
+    return _same_json(parsed, wanted)
 
 
 def _same_json(one: Any, other: Any) -> bool:
@@ -222,29 +222,29 @@ def _matches(values: Values, each: Mapping[str, Any]) -> bool:
 def _is_json(values: Values, each: Mapping[str, Any]) -> bool:
     text = read_text(values.output, each["type"])
     check = json_valid() if each.get("value") is None else json_schema(each["value"])
-    found = check(text)
-    return found is not None and found.score == 1
+    problem = check(text)
+    return problem is not None and problem.score == 1
 
 
 def _contains_json(values: Values, each: Mapping[str, Any]) -> bool:
-    found = list(_find_json(read_text(values.output, each["type"])))
+    values_in_text = list(_find_json(read_text(values.output, each["type"])))
     if each.get("value") is None:
-        return bool(found)
+        return bool(values_in_text)
     check = json_schema(each["value"])
-    return any(result is not None and result.score == 1 for result in map(check, found))
+    return any(result is not None and result.score == 1 for result in map(check, values_in_text))
 
 
 def _find_json(text: str) -> Iterator[Any]:
     """The JSON objects in a text."""
-    decoder, at = json.JSONDecoder(), 0
+    decoder, position = json.JSONDecoder(), 0
     for _ in range(_MOST_JSON_STARTS):
-        if (start := text.find("{", at)) < 0:
+        if (start := text.find("{", position)) < 0:
             return
         try:
-            value, at = decoder.raw_decode(text, start)
+            value, position = decoder.raw_decode(text, start)
             yield value
         except (ValueError, RecursionError):
-            at = start + 1
+            position = start + 1
 
 
 def _is_near(values: Values, each: Mapping[str, Any]) -> bool:

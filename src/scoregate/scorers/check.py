@@ -89,10 +89,10 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
     Raises:
         ValueError: there is neither. NaN is what pandas has for an empty cell.
     """
-    found = values.expected if given is None else given
-    if found is None or (isinstance(found, float) and isnan(found)):
+    expected = values.expected if given is None else given
+    if expected is None or (isinstance(expected, float) and isnan(expected)):
         raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
-    return found
+    return expected
 
 
 def read_text(value: Any, check: str, what: str = "the output") -> str:

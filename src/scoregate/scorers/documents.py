@@ -85,7 +85,7 @@ def latency(max_s: float, *, name: str | None = None) -> Check:
         name: the scorer's name; default: "latency".
 
     Raises:
-        TypeError: `max_s` is no number.
+        TypeError: `max_s` is not a number.
     """
     return Check(name or "latency", _check_latency, {"max_s": require_number(max_s, "latency: max_s")})
 
@@ -123,12 +123,12 @@ def _check_json_equality(values: Values, *, expected: Any, ignore: list[str], to
         output = _parse(values.output)
     except ValueError as error:
         return pass_or_fail(False, str(error))
-    found = []
+    differences = []
     for difference in _compare(wanted, output, (), [tuple(path.split(".")) for path in ignore], tolerance):
-        found.append(difference)
-        if len(found) == _MOST_DIFFERENCES:
+        differences.append(difference)
+        if len(differences) == _MOST_DIFFERENCES:
             break
-    return pass_or_fail(not found, "; ".join(found))
+    return pass_or_fail(not differences, "; ".join(differences))
 
 
 def _compare(
@@ -144,9 +144,9 @@ def _compare(
         for key in dict.fromkeys((*wanted, *output)):
             yield from _compare(wanted.get(key, _MISSING), output.get(key, _MISSING), (*path, key), ignore, tolerance)
     elif isinstance(wanted, list) and isinstance(output, list):
-        for at in range(max(len(wanted), len(output))):
-            one, other = (side[at] if at < len(side) else _MISSING for side in (wanted, output))
-            yield from _compare(one, other, (*path, str(at)), ignore, tolerance)
+        for index in range(max(len(wanted), len(output))):
+            one, other = (side[index] if index < len(side) else _MISSING for side in (wanted, output))
+            yield from _compare(one, other, (*path, str(index)), ignore, tolerance)
     elif output is _MISSING:
         yield f"{where} is missing"
     elif wanted is _MISSING:

@@ -51,20 +51,20 @@ class EmbeddingSimilarity:
             MissingExtra: a package is not installed.
         """
         name = "embedding_similarity"
-        found = read_text(output, name)
+        output_text = read_text(output, name)
         wanted = read_text(
             find_expected(Values(output, expected, 0.0), self.expected, name), name, "the expected output"
         )
-        for text in (found, wanted):
+        for text in (output_text, wanted):
             check_length(text, _MOST_CHARACTERS, name)
-        if found.strip() == wanted.strip():
+        if output_text.strip() == wanted.strip():
             return Evaluation(1.0, metadata={"reason": "the texts are the same"})
-        if not found.strip() or not wanted.strip():
+        if not output_text.strip() or not wanted.strip():
             empty = "output" if wanted.strip() else "expected output"
             return Evaluation(0.0, metadata={"reason": f"the {empty} is empty"})
         from scoregate.models.embeddings import embed_texts
 
-        one, other = await embed_texts(self.model, [found, wanted])
+        one, other = await embed_texts(self.model, [output_text, wanted])
         cosine = compute_cosine(one, other)
         return Evaluation(min(1.0, max(0.0, cosine)), metadata={"cosine": cosine, "model": self.model})
 

@@ -120,16 +120,16 @@ def pii_free(
 def _check_personal_data(values: Values, *, kinds: list[str], countries: list[str], allow: list[str]) -> Evaluation:
     text = read_text(values.output, "pii_free")
     check_length(text, _MOST_CHARACTERS, "pii_free")
-    found = [
+    findings = [
         each
         for each in _find_personal_data(_normalize(text), tuple(kinds), tuple(countries))
         if not any(fnmatchcase(each.value.lower(), glob) for glob in allow)
     ]
-    if not found:
+    if not findings:
         return Evaluation(1.0, PASS_AT_ONE)
-    shown = [f"{each.kind} {_mask(each.value)}" for each in found[:_MOST_SHOWN]]
-    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    counts = dict(Counter(each.kind for each in found))
+    shown = [f"{each.kind} {_mask(each.value)}" for each in findings[:_MOST_SHOWN]]
+    more = f" and {len(findings) - len(shown)} more" if len(findings) > len(shown) else ""
+    counts = dict(Counter(each.kind for each in findings))
     return Evaluation(0.0, PASS_AT_ONE, {"reason": f"{', '.join(shown)}{more}", "found": counts})
 
 
@@ -142,11 +142,11 @@ def mask_personal_data(text: str, kinds: Iterable[str] = KINDS) -> str:
         MissingExtra: python-stdnum is not installed.
     """
     plain = _normalize(text)
-    parts, at = list[str](), 0
+    parts, position = list[str](), 0
     for each in _find_personal_data(plain, tuple(kinds), COUNTRIES):
-        parts += (plain[at : each.start], f"[{each.kind}]")
-        at = each.end
-    return "".join((*parts, plain[at:])) if parts else text
+        parts += (plain[position : each.start], f"[{each.kind}]")
+        position = each.end
+    return "".join((*parts, plain[position:])) if parts else text
 
 
 def _normalize(text: str) -> str:
@@ -165,15 +165,15 @@ def _mask(value: str) -> str:
 
 def _find_personal_data(text: str, kinds: tuple[str, ...], countries: tuple[str, ...]) -> list[_Finding]:
     """The findings in the order of the text. Of findings that overlap, the first kind of `KINDS` counts."""
-    found: list[_Finding] = []
+    findings: list[_Finding] = []
     taken: set[int] = set()
     for name in (kind for kind in KINDS if kind in kinds):
         for kind in _make_kinds(countries)[name]:
             for each in _find_kind(text, name, kind):
                 if taken.isdisjoint(range(each.start, each.end)):
                     taken.update(range(each.start, each.end))
-                    found.append(each)
-    return sorted(found)
+                    findings.append(each)
+    return sorted(findings)
 
 
 def _find_kind(text: str, name: str, kind: _Kind) -> Iterator[_Finding]:
@@ -260,6 +260,6 @@ def _make_id_check(module: str) -> Callable[[str], int]:
 
 def _import_check(module: str) -> Callable[[str], bool]:
     """The check of a module of stdnum."""
-    found = import_extra(f"stdnum.{module}", "pii_free needs", extra="pii", package="python-stdnum")
-    check: Callable[[str], bool] = found.is_valid
+    module_of_check = import_extra(f"stdnum.{module}", "pii_free needs", extra="pii", package="python-stdnum")
+    check: Callable[[str], bool] = module_of_check.is_valid
     return check

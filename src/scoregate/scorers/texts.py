@@ -171,14 +171,16 @@ def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: 
 
 
 def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: str, check: str) -> Evaluation:
-    found = find_expected(values, texts, check)
-    if needs == "text" and isinstance(found, list | tuple):
-        raise TypeError(f"{check} takes one text, not {found!r:.60}; use contains_all() or contains_any() for several")
-    wanted = [found] if needs == "text" or isinstance(found, str) else found
+    expected = find_expected(values, texts, check)
+    if needs == "text" and isinstance(expected, list | tuple):
+        raise TypeError(
+            f"{check} takes one text, not {expected!r:.60}; use contains_all() or contains_any() for several"
+        )
+    wanted = [expected] if needs == "text" or isinstance(expected, str) else expected
     if not isinstance(wanted, list | tuple) or not wanted:
-        raise TypeError(f"{check} needs texts in `expected`, not {found!r:.60}")
+        raise TypeError(f"{check} needs texts in `expected`, not {expected!r:.60}")
     if any(isinstance(each, bool) or not isinstance(each, str | int | float) or each == "" for each in wanted):
-        raise TypeError(f"{check} needs texts that are not empty, not {found!r:.60}")
+        raise TypeError(f"{check} needs texts that are not empty, not {expected!r:.60}")
     text = read_text(values.output, check)
     text = text.casefold() if ignore_case else text
     missing = [str(each) for each in wanted if (str(each).casefold() if ignore_case else str(each)) not in text]
@@ -191,8 +193,8 @@ def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool)
     if not expression.pattern and not full:
         raise ValueError("regex needs an expression that is not empty: every output matches an empty one")
     match = expression.fullmatch if full else expression.search
-    found = match(read_text(values.output, "regex"))
-    return pass_or_fail(found is not None, f"no match of {expression.pattern:.{_LONGEST}}")
+    match_of_pattern = match(read_text(values.output, "regex"))
+    return pass_or_fail(match_of_pattern is not None, f"no match of {expression.pattern:.{_LONGEST}}")
 
 
 def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:

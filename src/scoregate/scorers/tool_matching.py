@@ -109,43 +109,43 @@ def make_matcher(args: str | Callable[[Any, Arguments], Any]) -> Matcher:
     return matches
 
 
-def _equal(expected: Any, found: Any) -> bool:
-    return _compare(expected, found, is_subset=False)
+def _equal(expected: Any, actual: Any) -> bool:
+    return _compare(expected, actual, is_subset=False)
 
 
-def _subset(expected: Any, found: Any) -> bool:
-    return _compare(expected, found, is_subset=True)
+def _subset(expected: Any, actual: Any) -> bool:
+    return _compare(expected, actual, is_subset=True)
 
 
-def _compare(expected: Any, found: Any, *, is_subset: bool) -> bool:
-    if isinstance(expected, dict) and isinstance(found, dict):
-        names = expected.keys() <= found.keys() if is_subset else expected.keys() == found.keys()
-        return names and all(_compare(value, found[name], is_subset=is_subset) for name, value in expected.items())
-    if isinstance(expected, list) and isinstance(found, list):
-        pairs = zip(expected, found, strict=False)
-        return len(expected) == len(found) and all(_compare(one, other, is_subset=is_subset) for one, other in pairs)
-    numbers = parse_number(expected), parse_number(found)
+def _compare(expected: Any, actual: Any, *, is_subset: bool) -> bool:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        names = expected.keys() <= actual.keys() if is_subset else expected.keys() == actual.keys()
+        return names and all(_compare(value, actual[name], is_subset=is_subset) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        pairs = zip(expected, actual, strict=False)
+        return len(expected) == len(actual) and all(_compare(one, other, is_subset=is_subset) for one, other in pairs)
+    numbers = parse_number(expected), parse_number(actual)
     if None not in numbers:
         return numbers[0] == numbers[1]
-    return type(expected) is type(found) and bool(expected == found)
+    return type(expected) is type(actual) and bool(expected == actual)
 
 
-def _regex(expected: Any, found: Any) -> bool:
+def _regex(expected: Any, actual: Any) -> bool:
     if isinstance(expected, Mapping):
-        return isinstance(found, Mapping) and all(
-            name in found and _regex(value, found[name]) for name, value in expected.items()
+        return isinstance(actual, Mapping) and all(
+            name in actual and _regex(value, actual[name]) for name, value in expected.items()
         )
     if isinstance(expected, str):
-        text = found if isinstance(found, str) else str(found)
+        text = actual if isinstance(actual, str) else str(actual)
         return re.search(expected, text) is not None
-    return _equal(expected, found)
+    return _equal(expected, actual)
 
 
-def _call_each(expected: Any, found: Any) -> bool:
-    if not isinstance(found, Mapping):
+def _call_each(expected: Any, actual: Any) -> bool:
+    if not isinstance(actual, Mapping):
         return False
     return all(
-        name in found and bool(value(found[name]) if callable(value) else _equal(value, found[name]))
+        name in actual and bool(value(actual[name]) if callable(value) else _equal(value, actual[name]))
         for name, value in expected.items()
     )
 
@@ -169,7 +169,7 @@ def match_in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], 
     start = 0
     while start < min(len(expected), len(calls)) and matches(expected[start], calls[start]):
         start += 1
-    found = {at: at for at in range(start)}
+    matched = {index: index for index in range(start)}
     equal = [[matches(each, call) for call in calls[start:]] for each in expected[start:]]
     rows, columns = len(expected) - start, len(calls) - start
     table = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -183,13 +183,13 @@ def match_in_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], 
     one, other = 0, 0
     while one < rows and other < columns:
         if equal[one][other]:
-            found[start + one] = start + other
+            matched[start + one] = start + other
             one, other = one + 1, other + 1
         elif table[one + 1][other] >= table[one][other + 1]:
             one += 1
         else:
             other += 1
-    return found
+    return matched
 
 
 def match_any_order(expected: Sequence[ExpectedCall], calls: Sequence[ToolCall], matches: Matcher) -> dict[int, int]:

@@ -115,7 +115,7 @@ def called(
         name: the scorer's name; default: "called" with the tool.
 
     Raises:
-        ValueError: `times` is no number of at least 0, and no pair of them.
+        ValueError: `times` is neither a number of at least 0 nor a pair of them.
     """
     bounds = (times, times) if is_whole_number(times, 0) else times
     is_pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(is_whole_number(each, 0) for each in bounds)
@@ -210,8 +210,8 @@ def command_passes(command: str | Sequence[str], *, timeout: float = 60.0, name:
         ValueError: the command is empty, has an open quote or an operator of a shell, or the timeout is no positive
             number.
     """
-    if isinstance(command, str) and (found := find_shell_operator(command)):
-        operator, position = found
+    if isinstance(command, str) and (shell_operator := find_shell_operator(command)):
+        operator, position = shell_operator
         raise ValueError(
             f"command_passes: the command has the shell operator {operator!r} at position {position}, and there is no "
             f'shell; write it as ["sh", "-c", "…"], or quote it: {command!r:.200}'
@@ -237,21 +237,21 @@ def _matches_any(tool: str, globs: Iterable[str]) -> bool:
 def _check_tool_calls(
     trajectory: Trajectory, given: Any, *, wanted: Any, mode: str, args: Any, optional: list[str]
 ) -> Evaluation:
-    found = given if wanted is None else wanted
-    if found is None:
+    required = given if wanted is None else wanted
+    if required is None:
         raise ValueError(
             "tool_calls compares with `expected_tool_calls` or `expected`, which this case lacks; "
             "add one of them, or write tool_calls([…])"
         )
     matches = make_matcher(args)
-    expected = read_expected(found)
+    expected = read_expected(required)
     calls = [_plain_call(call) for call in trajectory.tool_calls]
     is_ordered = mode in ("exact", "in_order")
     pairs = (match_in_order if is_ordered else match_any_order)(expected, calls, matches)
     used = set(pairs.values())
     # An optional call that matches nothing doesn't count.
-    extra = [at for at, call in enumerate(calls) if at not in used and not _matches_any(call.name, optional)]
-    missing = [at for at in range(len(expected)) if at not in pairs]
+    extra = [index for index, call in enumerate(calls) if index not in used and not _matches_any(call.name, optional)]
+    missing = [index for index in range(len(expected)) if index not in pairs]
     allows_extra, allows_missing = mode in ("in_order", "superset"), mode == "subset"
     wrong_extra = [] if allows_extra else extra
     wrong_missing = [] if allows_missing else missing
@@ -271,7 +271,7 @@ def _describe_difference(
     if not missing:
         return f"call {extra[0] + 1}, {calls[extra[0]]}, is not expected"
     wanted = expected[missing[0]]
-    same_tool = next((call for at in extra if names_tool(wanted.name, call := calls[at])), None)
+    same_tool = next((call for index in extra if names_tool(wanted.name, call := calls[index])), None)
     same_tool = same_tool or next(
         (call for call in calls if names_tool(wanted.name, call) and not any(matches(each, call) for each in expected)),
         None,
@@ -288,13 +288,13 @@ def _check_called(
     trajectory: Trajectory, _expected: Any, *, tool: str, times: tuple[int, int] | None, args: Any
 ) -> Evaluation:
     matches = make_matcher("subset")
-    found = [call for call in trajectory.tool_calls if _matches_any(call.name, [tool])]
+    matching = [call for call in trajectory.tool_calls if _matches_any(call.name, [tool])]
     if args is not None:
-        found = [call for call in found if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
+        matching = [call for call in matching if matches(read_expected([(call.name, args)])[0], _plain_call(call))]
     least, most = (1, None) if times is None else times
-    passed = len(found) >= least and (most is None or len(found) <= most)
+    passed = len(matching) >= least and (most is None or len(matching) <= most)
     wanted = "at least once" if most is None else f"{least} times" if least == most else f"{least} to {most} times"
-    return pass_or_fail(passed, f"{tool} was called {len(found)} times, expected {wanted}")
+    return pass_or_fail(passed, f"{tool} was called {len(matching)} times, expected {wanted}")
 
 
 def _plain_call(call: ToolCall) -> ToolCall:
@@ -327,13 +327,13 @@ def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: lis
 
 def _check_recovery(trajectory: Trajectory, _expected: Any) -> Evaluation | None:
     calls = trajectory.tool_calls
-    failed = [(at, call) for at, call in enumerate(calls) if call.error is not None]
+    failed = [(index, call) for index, call in enumerate(calls) if call.error is not None]
     if not failed:
         return None
     lost = [
         call
-        for at, call in failed
-        if not any(later.name == call.name and later.error is None for later in calls[at + 1 :])
+        for index, call in failed
+        if not any(later.name == call.name and later.error is None for later in calls[index + 1 :])
     ]
     reason = f"no call of the tool succeeds after {lost[0]}: {lost[0].error}" if lost else None
     return Evaluation(1 - len(lost) / len(failed), metadata=None if reason is None else {"reason": reason[:1_000]})

@@ -77,11 +77,11 @@ def run_grader(grader: Mapping[str, Any], trial: Trial) -> tuple[str, bool, str]
     """
     options = dict(grader)
     label, kind, is_negated = options.pop("label"), options.pop("kind"), options.pop("negated", False)
-    found = _KINDS[kind](trial, **options)
-    holds = found.score >= 1
+    evaluation = _KINDS[kind](trial, **options)
+    holds = evaluation.score >= 1
     if is_negated:
         return label, not holds, "" if not holds else "it is so, and must not be"
-    return label, holds, str((found.metadata or {}).get("reason", ""))
+    return label, holds, str((evaluation.metadata or {}).get("reason", ""))
 
 
 def _check_contains(trial: Trial, *, text: str, ignore_case: bool = False) -> Evaluation:
@@ -105,17 +105,17 @@ def _check_schema(trial: Trial, *, schema: Mapping[str, Any]) -> Evaluation:
 
 
 def _check_duration(trial: Trial, *, most_ms: int) -> Evaluation:
-    taken = round(trial.duration_s * 1_000)
-    return pass_or_fail(taken <= most_ms, f"it took {taken:,} ms, at most {most_ms:,} expected")
+    duration_ms = round(trial.duration_s * 1_000)
+    return pass_or_fail(duration_ms <= most_ms, f"it took {duration_ms:,} ms, at most {most_ms:,} expected")
 
 
 def _check_file(
     trial: Trial, *, glob: str | None = None, path: str | None = None, is_regular: bool = False
 ) -> Evaluation:
-    found = next(_list_files(trial, glob, path), None)
-    if is_regular and found is not None and not found.is_file():
-        return pass_or_fail(False, f"{path} is no file")
-    return pass_or_fail(found is not None, f"there is no {glob or path}")
+    file = next(_list_files(trial, glob, path), None)
+    if is_regular and file is not None and not file.is_file():
+        return pass_or_fail(False, f"{path} is not a file")
+    return pass_or_fail(file is not None, f"there is no {glob or path}")
 
 
 def _check_content(
@@ -129,10 +129,10 @@ def _check_content(
 
 
 def _check_equal(trial: Trial, *, path: str, source: str) -> Evaluation:
-    found = next(_list_files(trial, None, path), None)
-    if found is None or not found.is_file():
+    file = next(_list_files(trial, None, path), None)
+    if file is None or not file.is_file():
         return pass_or_fail(False, f"there is no file {path}")
-    return pass_or_fail(_read(found, trial) == Path(source).read_text("utf-8"), f"{path} differs from {source}")
+    return pass_or_fail(_read(file, trial) == Path(source).read_text("utf-8"), f"{path} differs from {source}")
 
 
 def _check_called(trial: Trial, *, tool: str) -> Evaluation:
@@ -162,8 +162,8 @@ def _check_tool(trial: Trial, *, patterns: Mapping[str, str]) -> Evaluation:
         )
 
     steps = [call for call in trial.trajectory.tool_calls if matches(call)]
-    found = _need(called("*")(replace(trial.trajectory, steps=steps)))
-    return found if found.score >= 1 else pass_or_fail(False, "no tool call matches")
+    evaluation = _need(called("*")(replace(trial.trajectory, steps=steps)))
+    return evaluation if evaluation.score >= 1 else pass_or_fail(False, "no tool call matches")
 
 
 def _check_skills(trial: Trial, *, expected: list[str], mode: Any) -> Evaluation:
@@ -178,9 +178,9 @@ def _run_program(trial: Trial, *, command: list[str], folder: str, timeout: int)
 
 
 def _run_python(trial: Trial, *, expression: str) -> Evaluation:
-    taken = str(round(trial.duration_s * 1_000))
+    duration_ms = str(round(trial.duration_s * 1_000))
     start = [sys.executable, "-I", "-S", "-c", _EVALUATE, expression]
-    return _run_with_output(trial, lambda file: [*start, file, taken], _PYTHON_TIMEOUT)
+    return _run_with_output(trial, lambda file: [*start, file, duration_ms], _PYTHON_TIMEOUT)
 
 
 def _run_with_output(trial: Trial, make: Callable[[str], list[str]], timeout: float) -> Evaluation:
@@ -191,10 +191,10 @@ def _run_with_output(trial: Trial, make: Callable[[str], list[str]], timeout: fl
         return _need(command_passes(make(str(file)), timeout=timeout)(trial.trajectory))
 
 
-def _need(found: Evaluation | None) -> Evaluation:
-    if found is None:
+def _need(evaluation: Evaluation | None) -> Evaluation:
+    if evaluation is None:
         raise ValueError("it has no score")
-    return found
+    return evaluation
 
 
 def _list_files(trial: Trial, glob: str | None, path: str | None) -> Iterator[Path]:
@@ -225,14 +225,14 @@ def _list_files(trial: Trial, glob: str | None, path: str | None) -> Iterator[Pa
 def _translate_glob(glob: str) -> str:
     """The pattern of a glob in which `*` matches within a folder, and `**` across folders; case doesn't count."""
     parts = os.path.normpath(glob).split("/")
-    found = ""
-    for at, part in enumerate(parts):
-        is_last = at == len(parts) - 1
+    pattern = ""
+    for index, part in enumerate(parts):
+        is_last = index == len(parts) - 1
         if part == "**":
-            found += ".*" if is_last else "(?:.*/)?"
+            pattern += ".*" if is_last else "(?:.*/)?"
         else:
-            found += re.escape(part).replace(r"\*", "[^/]*") + ("" if is_last else "/")
-    return f"(?is:{found})"
+            pattern += re.escape(part).replace(r"\*", "[^/]*") + ("" if is_last else "/")
+    return f"(?is:{pattern})"
 
 
 def _read(file: Path, trial: Trial) -> str:

@@ -31,8 +31,8 @@ def list_loaded_skills(call: ToolCall) -> list[str]:
     """
     if call.error is not None:
         return []
-    found = _list_skills_by_name(call) if call.name.casefold() in _TOOLS else _list_skills_by_file(call)
-    return list(dict.fromkeys(name for name in found if name))
+    names = _list_skills_by_name(call) if call.name.casefold() in _TOOLS else _list_skills_by_file(call)
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def loads_skill(call: ToolCall, *names: str) -> bool:
@@ -55,7 +55,7 @@ def _list_skills_by_file(call: ToolCall) -> Iterator[str]:
             if match[1]:
                 folder = match[1]
                 continue
-            found = match[2] if match[2] not in (None, ".") else folder
+            skill_name = match[2] if match[2] not in (None, ".") else folder
             is_read = name == _COMMAND and not _LISTS_FILES.match(text)
-            if "*" not in found or is_read:
-                yield found
+            if "*" not in skill_name or is_read:
+                yield skill_name

@@ -115,26 +115,26 @@ def list_statements(expectations: Sequence[str], checks: Sequence[Any], expected
 
 
 async def _run_check(check: str, trajectory: Trajectory) -> tuple[bool, str]:
-    found = await anyio.to_thread.run_sync(command_passes(["sh", "-c", check], name=check), trajectory)
-    holds = found is not None and found.score >= 1
-    return holds, "" if found is None else str((found.metadata or {}).get("reason", ""))
+    evaluation = await anyio.to_thread.run_sync(command_passes(["sh", "-c", check], name=check), trajectory)
+    holds = evaluation is not None and evaluation.score >= 1
+    return holds, "" if evaluation is None else str((evaluation.metadata or {}).get("reason", ""))
 
 
 async def _grade(statements: Sequence[str], shown: str, prompt: Any, expected: Any) -> list[tuple[str, bool, str]]:
     """The grade of each statement, in their order; each has a question of its own."""
     grades: dict[int, tuple[str, bool, str]] = {}
 
-    async def grade(at: int, statement: str) -> None:
-        found = await judge(f"{_QUESTION}{statement}", name=EXPECTATIONS)(shown, prompt, expected)
-        grades[at] = statement, found.score >= 1, str((found.metadata or {}).get("reason", ""))
+    async def grade(number: int, statement: str) -> None:
+        answer = await judge(f"{_QUESTION}{statement}", name=EXPECTATIONS)(shown, prompt, expected)
+        grades[number] = statement, answer.score >= 1, str((answer.metadata or {}).get("reason", ""))
 
     try:
         async with anyio.create_task_group() as tasks:
-            for at, statement in enumerate(statements):
-                tasks.start_soon(partial(grade, at, statement))
+            for number, statement in enumerate(statements):
+                tasks.start_soon(partial(grade, number, statement))
     except BaseExceptionGroup as group:
         raise _find_first(group) from None
-    return [grades[at] for at in range(len(statements))]
+    return [grades[number] for number in range(len(statements))]
 
 
 def _find_first(group: BaseExceptionGroup[BaseException]) -> BaseException:

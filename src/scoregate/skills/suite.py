@@ -57,13 +57,13 @@ def run_arm(
         ValueError: an option of the agent is wrong.
     """
     top, is_with = (root or Path.cwd()).absolute(), arm == Arm.WITH
-    found = _load_cases(top, cases, skill or "").cases
+    loaded = _load_cases(top, cases, skill or "").cases
     options = dict(agent)
     concurrency = options.pop("concurrency")
-    made = command_agent(**options)
+    agent_task = command_agent(**options)
     workspaces = ArmWorkspaces(
         top,
-        None if made.workspace is None else made.workspace,
+        None if agent_task.workspace is None else agent_task.workspace,
         (*hidden, *([skill] if skill else []), *files),
         top / skill if skill and is_with else None,
         target,
@@ -71,19 +71,19 @@ def run_arm(
         top / _find_input_folder(cases),
         tuple(private),
     )
-    graded = [case for case in found if is_with or is_graded(case)]
+    graded = [case for case in loaded if is_with or is_graded(case)]
     inputs = [cases, *case_files, *([skill] if skill else []), *files]
-    task = _make_task(made, workspaces, MeasuredFiles(top, inputs, hidden[:1]))
+    task = _make_task(agent_task, workspaces, MeasuredFiles(top, inputs, hidden[:1]))
     asks_model = any(
-        list_statements(case.expectations, (*case.checks, *case.graders), case.expected_output) for case in found
+        list_statements(case.expectations, (*case.checks, *case.graders), case.expected_output) for case in loaded
     )
     hidden_folders = (target,) if target else tuple(files)
     scorers: list[Any] = []
-    if any(map(is_graded, found)):
+    if any(map(is_graded, loaded)):
         scorers.append(ExpectationsScorer(hidden_folders, asks_model, PASS_AT_ONE if is_with else None))
-    if is_with and skill and made.events != "text":
+    if is_with and skill and agent_task.events != "text":
         folder = PurePosixPath(target).name
-        kinds = {case.should_trigger is not False for case in found}
+        kinds = {case.should_trigger is not False for case in loaded}
         scorers += [TriggerScorer(skill_name, folder, wanted) for wanted in (True, False) if wanted in kinds]
     evaluate(
         name,
@@ -102,12 +102,12 @@ def _find_input_folder(cases: str) -> PurePosixPath:
 
 def _load_cases(root: Path, shown: str, skill: str) -> SkillCases:
     try:
-        found = parse_cases((root / shown).read_text("utf-8-sig"), shown, root, skill)
+        parsed = parse_cases((root / shown).read_text("utf-8-sig"), shown, root, skill)
     except (OSError, UnicodeDecodeError) as error:
         raise SkillError(f"{shown} can't be read: {error}") from None
-    if found.problems:
-        raise SkillError("\n".join(found.problems))
-    return found
+    if parsed.problems:
+        raise SkillError("\n".join(parsed.problems))
+    return parsed
 
 
 def _make_row(case: SkillCase) -> dict[str, Any]:

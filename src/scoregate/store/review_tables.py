@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scoregate.core.evaluation import EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.text import describe_width
 from scoregate.errors import StoreError
 from scoregate.store.errors import check_distinct_items, error_details
 from scoregate.store.json_lines import JSON_LINES
@@ -133,7 +134,7 @@ def _parse_item(row: Sequence[str], header: Sequence[str], kind: Kind[T]) -> T |
     if not any(row):
         return None
     if len(row) != len(header):
-        return f"has {len(row)} cells, the header {len(header)}"
+        return describe_width(len(row), len(header))
     try:
         fields = to_fields(dict(zip(header, map(unguard_cell, row), strict=True)), kind)
         return kind.model.model_validate(fields)

@@ -181,7 +181,7 @@ def resolve_test_set_id(name: str, store: Store) -> str:
 
 def _resolve_document(store: Store, kind: Kind[Any], name: str) -> Any:
     """The document with this id, else with this name, ignoring case."""
-    what = kind.key_parts[0]
+    title = kind.key_parts[0]
     if (document := find_document(store, kind, name)) is not None:
         return document
     documents = list(list_documents(store, kind))
@@ -192,4 +192,4 @@ def _resolve_document(store: Store, kind: Kind[Any], name: str) -> Any:
         ids = ", ".join(each.id for each in matches)
         raise StoreError(f"several {kind.name} have the name {name!r:.200}", advice=f"Name it by its id: {ids:.500}.")
     known = ", ".join(each.id for each in documents)
-    raise StoreError(f"there is no {what} {name!r:.200}", advice=f"There are: {known:.500}." if known else "")
+    raise StoreError(f"there is no {title} {name!r:.200}", advice=f"There are: {known:.500}." if known else "")

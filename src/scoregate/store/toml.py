@@ -156,8 +156,8 @@ def _key_lines(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
         if header := _TABLE.match(line):
             table = _names(header[2])
             if header[1]:
-                counts[table] = at = counts.get(table, -1) + 1
-                table = (*table, str(at))
+                counts[table] = index = counts.get(table, -1) + 1
+                table = (*table, str(index))
             yield number, table
         elif key := _KEY.match(line):
             yield number, (*table, *_names(key[1]))

@@ -80,10 +80,10 @@ def majority_winner(items: Iterable[Verdict], case: str, *, baseline: str, chall
         challenger: the other output.
     """
     case, pair = replace_surrogates(case), (replace_surrogates(baseline), replace_surrogates(challenger))
-    about = [verdict for verdict in items if verdict.case == case]
-    votes = [verdict.winner for verdict in about if (verdict.baseline, verdict.challenger) == pair]
+    verdicts = [verdict for verdict in items if verdict.case == case]
+    votes = [verdict.winner for verdict in verdicts if (verdict.baseline, verdict.challenger) == pair]
     if pair[0] != pair[1]:
-        mirrored = [verdict for verdict in about if (verdict.challenger, verdict.baseline) == pair]
+        mirrored = [verdict for verdict in verdicts if (verdict.challenger, verdict.baseline) == pair]
         votes += [verdict.winner.mirrored for verdict in mirrored]
     if not votes:
         return None

@@ -69,9 +69,9 @@ def retry_batches(gaps: Iterable[Shortfall], most: int, *, after: int, known: Se
         by_chunk.setdefault(gap.batch.chunk, []).append(gap)
     numbers = count(after + 1)
     batches = []
-    for chunk, found in by_chunk.items():
-        missing = sum(gap.missing for gap in found)
-        largest = max(1, min((gap.batch.size // 2 for gap in found if gap.failed), default=most))
+    for chunk, results in by_chunk.items():
+        missing = sum(gap.missing for gap in results)
+        largest = max(1, min((gap.batch.size // 2 for gap in results if gap.failed), default=most))
         batches += [Batch(next(numbers), size, chunk, tuple(known)) for size in batch_sizes(missing, largest)]
     return batches
 
@@ -242,12 +242,12 @@ async def ask_batches(
         at_once: the number of parallel requests.
         on_result: called with each result as it arrives.
     """
-    found: dict[int, BatchResult] = {}
+    result_by_number: dict[int, BatchResult] = {}
     limiter = anyio.CapacityLimiter(at_once)
 
     async def ask(batch: Batch) -> None:
         async with limiter:
-            if any(isinstance(each.error, FINAL_ERRORS) for each in found.values()):
+            if any(isinstance(each.error, FINAL_ERRORS) for each in result_by_number.values()):
                 return
             try:
                 answer = await model.a_generate(batch_messages(brief, batch), schema=answer_schema(brief))
@@ -255,10 +255,10 @@ async def ask_batches(
                 outcome = BatchResult(batch, tuple(tests))
             except Exception as error:  # a custom model may raise anything; other batches continue
                 outcome = BatchResult(batch, error=error)
-            found[batch.number] = outcome
+            result_by_number[batch.number] = outcome
             on_result(outcome)
 
     async with anyio.create_task_group() as group:
         for batch in batches:
             group.start_soon(ask, batch)
-    return [found[batch.number] for batch in batches if batch.number in found]
+    return [result_by_number[batch.number] for batch in batches if batch.number in result_by_number]

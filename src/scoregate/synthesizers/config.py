@@ -33,7 +33,7 @@ class GenerationConfig(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _other_names(cls, data: Any) -> Any:
+    def _merge_requirements(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "requirements" not in data:
             return data
         fields = dict(data)
@@ -42,13 +42,15 @@ class GenerationConfig(BaseModel):
 
     @field_validator(*_LABEL_FIELDS, mode="before")
     @classmethod
-    def _each_once(cls, names: Any) -> Any:
+    def _clean_labels(cls, names: Any) -> Any:
         return names if isinstance(names, str) else tuple(clean_names(names))
 
     @model_validator(mode="after")
-    def _wants_something(self) -> GenerationConfig:
+    def _check_content(self) -> GenerationConfig:
         if not self.generation_prompt.strip() and not any(getattr(self, name) for name in _LABEL_FIELDS):
-            raise ValueError("say what tests are wanted: generation_prompt is empty, and nothing else says it")
+            raise ValueError(
+                "generation_prompt, behaviors, categories and topics are empty; describe the tests in one of them"
+            )
         return self
 
 
@@ -69,10 +71,10 @@ def clean_names(names: Iterable[str] | None) -> list[str]:
     Raises:
         ValueError: a name is empty or no text.
     """
-    found = list(names or ())
-    if bad := [name for name in found if not isinstance(name, str) or not name.strip()]:
+    cleaned = list(names or ())
+    if bad := [name for name in cleaned if not isinstance(name, str) or not name.strip()]:
         raise ValueError(f"a name must be some text, not {bad[0]!r:.60}")
-    return list(dict.fromkeys(" ".join(name.split()) for name in found))
+    return list(dict.fromkeys(" ".join(name.split()) for name in cleaned))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,11 +128,11 @@ class Draft:
 
     def take(self, outcome: BatchResult) -> Shortfall:
         """Add the result of a batch and return what is missing."""
-        taken = sum(map(self.distinct.add, outcome.tests))
+        added = sum(map(self.distinct.add, outcome.tests))
         self.batches += 1
         if outcome.error is not None:
             self.errors.append(outcome.error)
-        return Shortfall(outcome.batch, outcome.batch.size - taken, outcome.error is not None)
+        return Shortfall(outcome.batch, outcome.batch.size - added, outcome.error is not None)
 
 
 async def generate_tests(

@@ -48,7 +48,7 @@ def _read_file(path: Path) -> str:
     if (read := _READERS.get(suffix)) is None:
         raise SourceError(
             f"{path}: files that end in {suffix or 'nothing'!r} are not read; those in {', '.join(_READERS)} are",
-            advice=_CONVERSION_ADVICE.get(suffix, "Text that is no file is given as Source(name, text)."),
+            advice=_CONVERSION_ADVICE.get(suffix, "Text that is not a file is given as Source(name, text)."),
         )
     try:
         if (size := path.stat().st_size) > _MOST_BYTES:
@@ -56,7 +56,7 @@ def _read_file(path: Path) -> str:
         with open_text(path) as file:
             return read(file.read())
     except OSError as error:
-        advice = "Text that is no file is given as Source(name, text)."
+        advice = "Text that is not a file is given as Source(name, text)."
         raise SourceError(f"{path} cannot be read: {error.strerror}", advice=advice) from None
     except TableError as error:
         raise SourceError(error.message(path), advice=error.advice) from None
@@ -125,7 +125,7 @@ def _split_text(text: str, size: int) -> Iterator[str]:
     begin = 0
     while len(text) - begin > size:
         half, most = begin + size // 2, begin + size
-        places = (found + len(cut) for cut in _SEPARATORS if (found := text.rfind(cut, half, most)) >= 0)
+        places = (position + len(cut) for cut in _SEPARATORS if (position := text.rfind(cut, half, most)) >= 0)
         end = next(places, most)
         yield text[begin:end]
         begin = end

@@ -23,7 +23,7 @@ class CreateHumanReviewJob:
     """Ask people to review a run's outputs.
 
     Raises:
-        TypeError: the name or an address is no string.
+        TypeError: the name or an address is not a string.
     """
 
     assignee_email_address: str | Sequence[str]

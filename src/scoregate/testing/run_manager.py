@@ -35,7 +35,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         run_id: identifies the run; None before `start`.
 
     Raises:
-        TypeError: the id or the message is no string.
+        TypeError: the id or the message is not a string.
     """
 
     def __init__(self, test_id: str, message: str | None = None) -> None:
@@ -69,7 +69,7 @@ class RunManager(Generic[TestCaseType, OutputType]):
         Args:
             test_case: the case, with a method `hash`.
             output: its output.
-            test_case_duration_ms: how long the case took.
+            test_case_duration_ms: how long the case took, in milliseconds; None if it is unknown.
             evaluations: its evaluations.
 
         Raises:

@@ -105,7 +105,7 @@ def check_hash(value: object) -> str:
     """The hash of a case.
 
     Raises:
-        TypeError: it is no string, or empty.
+        TypeError: it is not a string, or empty.
     """
     if not isinstance(value, str) or not value:
         raise TypeError(f"its hash must be a string that is not empty, not {value!r}")
@@ -119,14 +119,14 @@ def _case_config(value: Any) -> TestCaseConfig:
 
 def _repeat_count(value: Any, selection: Selection) -> int:
     config = _case_config(value)
-    asked = config.repeat_num_times
-    if asked is not None and not is_whole_number(asked, 1):
-        raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {asked!r}")
+    repeats = config.repeat_num_times
+    if repeats is not None and not is_whole_number(repeats, 1):
+        raise ValueError(f"its repeat_num_times must be a whole number of at least 1, not {repeats!r}")
     if isinstance(config.tags, str) or not all(isinstance(tag, str) for tag in config.tags):
         raise TypeError(f"its tags must be a list of strings, not {config.tags!r}")
     if not isinstance(config.cluster, str | None):
         raise TypeError(f"its cluster must be a string, not {config.cluster!r}")
-    return asked or selection.repeats or 1
+    return repeats or selection.repeats or 1
 
 
 def describe_case(case: Case) -> Description:
@@ -170,14 +170,14 @@ def read_review_fields(value: Any) -> tuple[HumanReviewField, ...]:
         TypeError: its `serialize_for_human_review` returns anything else.
     """
     serialize = getattr(value, "serialize_for_human_review", None)
-    found = serialize() if callable(serialize) else None
-    if found is None:
+    fields = serialize() if callable(serialize) else None
+    if fields is None:
         return ()
-    if not isinstance(found, list | tuple) or not all(isinstance(each, HumanReviewField) for each in found):
+    if not isinstance(fields, list | tuple) or not all(isinstance(each, HumanReviewField) for each in fields):
         raise TypeError(
-            f"serialize_for_human_review must return a list of HumanReviewField or None, not {found!r:.100}"
+            f"serialize_for_human_review must return a list of HumanReviewField or None, not {fields!r:.100}"
         )
-    return tuple(found)
+    return tuple(fields)
 
 
 def _case_body(value: Any) -> Any:
@@ -216,16 +216,16 @@ def build_suite(
     if not callable(fn):
         problems.append(f"fn must be callable, not {fn!r:.100}")
     values = _to_list(test_cases, "test_cases", problems)
-    found, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
+    built_cases, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
     names = ("max_test_case_concurrency", "retry_count")
     limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
     variants = _read_variants(grid_search_params, problems)
-    variants, selected = select_variants(variants, found, str(suite_id), selection, describe_case)
+    variants, selected = select_variants(variants, built_cases, str(suite_id), selection, describe_case)
     cases = list(selected) if callable(fn) else []
     if not values:
         problems.append("no test cases")
-    elif found and not cases and callable(fn) and selection.choice is None:
+    elif built_cases and not cases and callable(fn) and selection.choice is None:
         problems.append("none of its test cases has a hash that was asked for")
     if not isinstance(human_review_job, CreateHumanReviewJob | None):
         problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
@@ -247,7 +247,7 @@ def build_suite(
             for text in (*problems, *case_problems, *scorer_problems)
         ],
         message=run_message(),
-        total=count_all_trials(found, selection),
+        total=count_all_trials(built_cases, selection),
     )
 
 

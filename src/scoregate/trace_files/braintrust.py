@@ -41,9 +41,9 @@ def read(row: Mapping[str, Any]) -> Iterator[TracePart]:
     Raises:
         UnknownRecord: a field is missing, or has another type.
     """
-    about = as_mapping(parse_json(row.get("span_attributes")))
+    span_attributes = as_mapping(parse_json(row.get("span_attributes")))
     metrics = as_mapping(parse_json(row.get("metrics")))
-    name, kind = read_text(about.get("name")), _KINDS.get(str(about.get("type")), "")
+    name, kind = read_text(span_attributes.get("name")), _KINDS.get(str(span_attributes.get("type")), "")
     given, result = parse_json(first(row, "input")), parse_json(first(row, "output"))
     sides = (find_request_messages(given), find_answer_messages(result)) if kind == CHAT else (given, result)
     parents = parse_json(row.get("span_parents"))

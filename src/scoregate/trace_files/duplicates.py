@@ -76,8 +76,8 @@ class DuplicateFinder:
             shared.update(block[: _MOST_SHARED - shared.total()])
         closest = sorted(shared, key=lambda number: (-shared[number], number))[:_MOST_COMPARED]
         assert self._find is not None
-        while (found := self._find(words, [self._texts[number] for number in closest])) is not None:
-            number = closest.pop(found)
+        while (nearest := self._find(words, [self._texts[number] for number in closest])) is not None:
+            number = closest.pop(nearest)
             if not _are_opposite(words, self._texts[number]):
                 return number
         return None
@@ -138,7 +138,7 @@ def _load_rapidfuzz(similarity: float) -> _Find | None:
         return None
 
     def find(text: str, others: Sequence[str]) -> int | None:
-        found = process.extractOne(text, others, scorer=fuzz.ratio, score_cutoff=100 * similarity)
-        return None if found is None else int(found[2])
+        match = process.extractOne(text, others, scorer=fuzz.ratio, score_cutoff=100 * similarity)
+        return None if match is None else int(match[2])
 
     return find

@@ -11,7 +11,7 @@ from typing import Any
 from scoregate.ci.importers.files import Part, ResultFile
 from scoregate.ci.importers.row_files import read_rows
 from scoregate.core.records import record
-from scoregate.core.text import natural_sort_key
+from scoregate.core.text import describe_width, natural_sort_key
 from scoregate.core.trajectories.otlp import OtlpSpan, read_otlp, unpack
 from scoregate.errors import ImportFailed, OtlpError, UsageError
 from scoregate.store.json_lines import parse_row
@@ -60,12 +60,12 @@ def list_files(source: Path) -> tuple[list[Path], int]:
     if not source.is_dir():
         raise UsageError(f"--from {str(source)!r:.200}: there is no such file or folder")
     visible = (each for each in source.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(source)))
-    found = sorted(visible, key=lambda each: natural_sort_key(str(each)))
-    files = [each for each in found if _find_ending(each) in ENDINGS]
+    paths = sorted(visible, key=lambda each: natural_sort_key(str(each)))
+    files = [each for each in paths if _find_ending(each) in ENDINGS]
     if not files or len(files) > MOST_FILES:
         problem = f"more than {MOST_FILES:,} files" if files else "no file of an export"
         raise UsageError(f"--from {str(source)!r:.200}: {problem}", advice=f"Their names end in {', '.join(ENDINGS)}.")
-    return files, len(found) - len(files)
+    return files, len(paths) - len(files)
 
 
 def _is_hidden(path: Path) -> bool:
@@ -190,10 +190,10 @@ class _LineNumbers:
     def find(self, place: int) -> int:
         """The line of a place, counted from 1."""
         if not self._ends:
-            ends, at = [-1], self._data.find(b"\n")
-            while at >= 0:
-                ends.append(at)
-                at = self._data.find(b"\n", at + 1)
+            ends, position = [-1], self._data.find(b"\n")
+            while position >= 0:
+                ends.append(position)
+                position = self._data.find(b"\n", position + 1)
             self._ends = ends
         return max(1, bisect_right(self._ends, place - 1))
 
@@ -207,10 +207,10 @@ def _read_table(name: str, data: bytes) -> Iterator[FileRecord]:
             return
         for line, cells in table:
             if cells and len(cells) != len(names):
-                yield FileRecord(name, line, problem=f"it has {len(cells)} cells, the header {len(names)}")
+                yield FileRecord(name, line, problem=f"it {describe_width(len(cells), len(names))}")
             elif any(cells):
-                found = {column: cell for column, cell in zip(names, cells, strict=True) if cell}
-                yield FileRecord(name, line, found)
+                fields = {column: cell for column, cell in zip(names, cells, strict=True) if cell}
+                yield FileRecord(name, line, fields)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         yield FileRecord(name, line, problem="it is not UTF-8")

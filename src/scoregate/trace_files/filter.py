@@ -87,19 +87,19 @@ class _Parser:
 
     def make_error(self, problem: str) -> UsageError:
         """An error with the token at which the condition is not valid."""
-        found = f"not {self.token.text!r:.60}" if self.token.kind else "but it ends"
-        return UsageError(f"--where {self._text!r:.200}: {problem}, {found}", advice=_ADVICE)
+        mistake = f"not {self.token.text!r:.60}" if self.token.kind else "but it ends"
+        return UsageError(f"--where {self._text!r:.200}: {problem}, {mistake}", advice=_ADVICE)
 
     def _advance(self) -> None:
         rest = self._text[self._place :]
-        found = _TOKENS.match(rest)
-        if found is None:
+        match = _TOKENS.match(rest)
+        if match is None:
             self.token = _Token("other", rest.strip()) if rest.strip() else _Token("", "")
             if rest.strip():
                 raise self.make_error("a quote is not closed, or a sign is unknown")
             return
-        bracket, operator, double, single, word = found.groups()
-        self._place += found.end()
+        bracket, operator, double, single, word = match.groups()
+        self._place += match.end()
         if bracket or operator:
             self.token = _Token("bracket" if bracket else "operator", bracket or operator)
         else:
@@ -181,18 +181,18 @@ def _find_value(values: Any, path: str) -> Any:
     return _find_value(values.get(start), rest) if rest else None
 
 
-def _compare(found: Any, operator: str, value: str) -> bool:
-    if isinstance(found, list):
-        is_same = any(_compare(each, "=" if operator == "!=" else operator, value) for each in found)
+def _compare(actual: Any, operator: str, value: str) -> bool:
+    if isinstance(actual, list):
+        is_same = any(_compare(each, "=" if operator == "!=" else operator, value) for each in actual)
         return not is_same if operator == "!=" else is_same
-    if found in (None, ""):
+    if actual in (None, ""):
         return operator == "!="
     if operator == "~":
-        return value.casefold() in str(found).casefold()
-    numbers = _to_number(found), _to_number(value)
-    one, other = (str(found), value) if None in numbers else numbers
-    if isinstance(found, bool):
-        one, other = str(found).lower(), value.lower()
+        return value.casefold() in str(actual).casefold()
+    numbers = _to_number(actual), _to_number(value)
+    one, other = (str(actual), value) if None in numbers else numbers
+    if isinstance(actual, bool):
+        one, other = str(actual).lower(), value.lower()
     if operator in _ORDERS:
         return (one > other) - (one < other) in _ORDERS[operator]  # type: ignore[operator]
     return (one == other) == (operator != "!=")

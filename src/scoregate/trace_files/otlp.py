@@ -31,7 +31,7 @@ def read(row: Mapping[str, Any]) -> Iterator[TracePart]:
     """The parts of a request.
 
     Raises:
-        UnknownRecord: it is no valid request.
+        UnknownRecord: it is not a valid request.
     """
     try:
         yield from map(read_span, read_json_request(row))
@@ -39,9 +39,9 @@ def read(row: Mapping[str, Any]) -> Iterator[TracePart]:
         raise UnknownRecord(error.message) from None
 
 
-def read_span(found: OtlpSpan) -> TracePart:
+def read_span(span: OtlpSpan) -> TracePart:
     """The part of a span."""
-    return make_part(found.trace_id, found.span, found.resource)
+    return make_part(span.trace_id, span.span, span.resource)
 
 
 def make_part(trace_id: str, span: Span, resource: Mapping[str, Any]) -> TracePart:

@@ -119,8 +119,8 @@ def require_id(row: Mapping[str, Any], *names: str) -> str:
         UnknownRecord: all are missing or empty.
     """
     for name in names:
-        if found := read_text(row.get(name)):
-            return found
+        if identifier := read_text(row.get(name)):
+            return identifier
     raise UnknownRecord(f"the field {names[0]!r} is missing")
 
 
@@ -136,7 +136,7 @@ def read_time(value: Any) -> int:
         value: a text in ISO 8601, in UTC if it names no zone; or a number of seconds, or milliseconds, since the epoch.
 
     Raises:
-        UnknownRecord: it is no time.
+        UnknownRecord: it is not a time.
     """
     if value in (None, ""):
         return 0
@@ -147,7 +147,7 @@ def read_time(value: Any) -> int:
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0, round(moment.timestamp() * 1e6) * 1000)
     except (ValueError, OverflowError):
-        raise UnknownRecord(f"{value!r:.60} is no time") from None
+        raise UnknownRecord(f"{value!r:.60} is not a time") from None
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:

@@ -55,10 +55,10 @@ def read(row: Mapping[str, Any]) -> Iterator[TracePart]:
     yield make_part(require_id(context, "trace_id"), span, {})
 
 
-def _flatten(value: Any, name: str, found: dict[str, Any], depth: int) -> None:
+def _flatten(value: Any, name: str, flat: dict[str, Any], depth: int) -> None:
     """Collect the attributes below a value by their dotted names, such as `llm.input_messages.0.message.role`."""
     if depth > _DEEPEST or name in _WHOLE or not isinstance(value, Mapping | list):
-        found[name] = value
+        flat[name] = value
         return
     for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
-        _flatten(each, f"{name}.{key}" if name else str(key), found, depth + 1)
+        _flatten(each, f"{name}.{key}" if name else str(key), flat, depth + 1)

@@ -166,17 +166,17 @@ class _Merger:
             row: the row.
             trace: the kind and id of its trace, before anything in them was replaced.
         """
-        found = self._finder.find(row[INPUT])
+        duplicate = self._finder.find(row[INPUT])
         is_known = row[SOURCE]["id"] in self._known.ids or trace in self._known.traces
-        if is_known or (found is not None and found < self._first):
+        if is_known or (duplicate is not None and duplicate < self._first):
             self.known += 1
             self.known_ids.add(row[SOURCE]["id"])
-        elif found is None:
+        elif duplicate is None:
             self._finder.add(row[INPUT])
             self.rows.append(row)
         else:
             self.merged += 1
-            source = self.rows[found - self._first][SOURCE]
+            source = self.rows[duplicate - self._first][SOURCE]
             source["merged"] = source.get("merged", 0) + 1
             others = source.setdefault("merged_from", [])
             if len(others) < _MOST_MERGED:

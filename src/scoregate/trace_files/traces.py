@@ -77,16 +77,18 @@ class TraceCollector:
         self._known = known
         self._traces: dict[tuple[str, str], _TraceParts] = {}
 
-    def add(self, found: FileRecord) -> None:
+    def add(self, file_record: FileRecord) -> None:
         """Add a record of a file."""
-        place = f"{found.file}:{found.line}" if found.line else found.file
-        if found.problem or found.value is None:
-            self.problems.append((place, found.problem))
+        place = f"{file_record.file}:{file_record.line}" if file_record.line else file_record.file
+        if file_record.problem or file_record.value is None:
+            self.problems.append((place, file_record.problem))
             return
         try:
-            kind, parts = _read_parts(found.value)
+            kind, parts = _read_parts(file_record.value)
             for part in parts:
-                gathered = self._traces.setdefault((kind, part.trace_id), _TraceParts(found.file, found.line))
+                gathered = self._traces.setdefault(
+                    (kind, part.trace_id), _TraceParts(file_record.file, file_record.line)
+                )
                 self.repeated += not gathered.add(part)
         except UnknownRecord as error:
             self.problems.append((place, str(error)))
@@ -111,12 +113,12 @@ class TraceCollector:
 def _read_parts(value: Mapping[str, Any] | OtlpSpan) -> tuple[str, Iterable[TracePart]]:
     if isinstance(value, OtlpSpan):
         return otlp.NAME, [otlp.read_span(value)]
-    found = find_format(value)
-    if found is None:
+    format_ = find_format(value)
+    if format_ is None:
         known = ", ".join(each.name for each in FORMATS)
         fields = f"its fields are {', '.join(map(str, value)):.200}" if value else "it has no fields"
-        raise UnknownRecord(f"it is no record of {known}; {fields}")
-    return found.name, list(found.read(value))
+        raise UnknownRecord(f"it is not a record of {known}; {fields}")
+    return format_.name, list(format_.read(value))
 
 
 class _IncompleteTrace(ValueError):

@@ -71,8 +71,8 @@ def find_messages(value: Any) -> list[Mapping[str, Any]] | None:
         value = [value]
     if not isinstance(value, list) or not value:
         return None
-    found = [_plain_message(each) for each in value]
-    return [each for each in found if each is not None] if all(each is not None for each in found) else None
+    messages = [_plain_message(each) for each in value]
+    return [each for each in messages if each is not None] if all(each is not None for each in messages) else None
 
 
 def find_answer_messages(value: Any) -> list[Mapping[str, Any]]:

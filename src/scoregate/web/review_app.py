@@ -31,7 +31,7 @@ class BattleJudgement(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    said: Side
+    decision: Side
     comment: str = Field(default="", max_length=10_000)
 
 

@@ -22,7 +22,7 @@ Comment = Annotated[str, Field(max_length=10_000)]
 
 
 class _ReviewLine(BaseModel):
-    """One line: an item to review and, at its end, fields to fill in; `said` is empty or null before that."""
+    """One line: an item to review and, at its end, fields to fill in; `decision` is empty or null before that."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,20 +34,20 @@ class _ReviewLine(BaseModel):
 
 
 class BattleLine(_ReviewLine):
-    """Two outputs; `said` is left, right or tie."""
+    """Two outputs; `decision` is left, right or tie."""
 
     kind: Literal["battle"] = "battle"
     rubric: str = ""
     input: str = ""
     left: str
     right: str
-    said: str = Field(default="", pattern="^(left|right|tie|)$")
+    decision: str = Field(default="", pattern="^(left|right|tie|)$")
     comment: Comment = ""
     by: str = ""
 
 
 class ScoreLine(_ReviewLine):
-    """A judge's score; `said` is the right score, the same if the judge is right. `choices` are its possible scores.
+    """A judge's score; `decision` is the right score, the same if the judge is right. `choices` are possible scores.
 
     The score of a `sampled` line with choices is None, so that reviewers don't see it before they review.
     """
@@ -59,7 +59,7 @@ class ScoreLine(_ReviewLine):
     inputs: tuple[EvaluationOverrideField, ...] = ()
     outputs: tuple[EvaluationOverrideField, ...] = ()
     sampled: bool = False
-    said: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
+    decision: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
     comment: Comment = ""
     by: str = ""
 
@@ -208,24 +208,24 @@ def _parse_line(line: bytes) -> BattleLine | ScoreLine:
 def _add_review(imported: ImportedReviews, number: int, line: BattleLine | ScoreLine, *, queue: Queue, by: str) -> None:
     if isinstance(line, BattleLine):
         battle = _battle_for(line, queue)
-        if name := _line_reviewer(line, by, said=line.said != ""):
-            verdict = battle.verdict(Side(line.said), name, seed=SEED, comment=line.comment)
+        if name := _line_reviewer(line, by, is_decided=line.decision != ""):
+            verdict = battle.verdict(Side(line.decision), name, seed=SEED, comment=line.comment)
             imported.verdicts[battle.evaluator].append(verdict)
             return
     else:
         judged = _score_for(line, queue)
-        if (name := _line_reviewer(line, by, said=line.said is not None)) and line.said is not None:
+        if (name := _line_reviewer(line, by, is_decided=line.decision is not None)) and line.decision is not None:
             comments = [EvaluationOverrideComment("", "", line.comment)] if line.comment else []
-            imported.overrides[judged.evaluator].append(judged.override(line.said, name, comments=comments))
+            imported.overrides[judged.evaluator].append(judged.override(line.decision, name, comments=comments))
             return
     imported.empty.append(number)
 
 
-def _line_reviewer(line: BattleLine | ScoreLine, by: str, *, said: bool) -> str:
+def _line_reviewer(line: BattleLine | ScoreLine, by: str, *, is_decided: bool) -> str:
     """The reviewer of a line; empty if it has no review."""
-    if said and not (line.by.strip() or by):
+    if is_decided and not (line.by.strip() or by):
         raise ValueError("by: the reviewer is missing; fill it in, or use --by")
-    return (line.by.strip() or by) if said else ""
+    return (line.by.strip() or by) if is_decided else ""
 
 
 def _battle_for(line: BattleLine, queue: Queue) -> Battle:

@@ -259,12 +259,12 @@ def _format_review_fields(fields: Sequence[HumanReviewField]) -> str:
 def _to_override_fields(fields: Sequence[HumanReviewField]) -> Fields:
     """The same as fields that corrections contain; a name that occurs again gets a number in its id."""
     counts: Counter[str] = Counter()
-    found = []
+    override_fields = []
     for each in fields:
         counts[each.name] += 1
         number = f"-{counts[each.name]}" if counts[each.name] > 1 else ""
-        found.append(EvaluationOverrideField(f"{each.name}{number}", each.name, each.value))
-    return tuple(found)
+        override_fields.append(EvaluationOverrideField(f"{each.name}{number}", each.name, each.value))
+    return tuple(override_fields)
 
 
 def to_fields(name: str, value: object) -> Fields:

@@ -86,14 +86,14 @@ class BattleReviews:
         own = votes.get(self.reviewer)
         return {**self._row(row, votes), **texts, "comment": own[-1].comment if own else ""}
 
-    def judge(self, key: str, said: Side, comment: str) -> dict[str, Any]:
+    def judge(self, key: str, decision: Side, comment: str) -> dict[str, Any]:
         """Save the reviewer's verdict on a battle; it replaces an earlier one.
 
         Raises:
             KeyError: there is no such item.
         """
         battle = self.queue[key]
-        verdict = battle.verdict(said, self.reviewer, seed=self.reviewer, comment=comment)
+        verdict = battle.verdict(decision, self.reviewer, seed=self.reviewer, comment=comment)
         save_reviews(self._store, VERDICTS, battle.evaluator, reviews=[verdict], key=battle_key)
         return self.details(key)
 
@@ -113,9 +113,9 @@ class BattleReviews:
         # The side of each person's last vote, as the reviewer sees the outputs.
         sides = {by: last.side.mirrored if mirrored else last.side for by, (*_, last) in sorted(votes.items())}
         own = sides.pop(self.reviewer, None)
-        others = [{"by": by, "said": side.value} for by, side in sides.items()]
+        others = [{"by": by, "decision": side.value} for by, side in sides.items()]
         item = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name}
-        return {**item, "said": own.value if own else None, "others": others if own else []}
+        return {**item, "decision": own.value if own else None, "others": others if own else []}
 
 
 class Correction(NamedTuple):
@@ -218,10 +218,10 @@ class ScoreReviews:
     def _row(self, row: QueueRow, corrections: Corrections) -> dict[str, Any]:
         scores = {by: last.override_score for by, (*_, last) in sorted(corrections.items())}
         own = scores.pop(self.reviewer, None)
-        others = [{"by": by, "said": score} for by, score in scores.items()] if own is not None else []
+        others = [{"by": by, "decision": score} for by, score in scores.items()] if own is not None else []
         item = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name}
         judged = {"score": None if self._is_hidden(row, corrections) else row.score, "sampled": row.sampled}
-        return {**item, **judged, "said": own, "others": others}
+        return {**item, **judged, "decision": own, "others": others}
 
 
 def _to_correction(override: Override) -> Correction:
@@ -321,7 +321,7 @@ class ReviewSession:
 
     def _build_state(self) -> dict[str, Any]:
         battles = self.battles.rows()
-        judges = self._judges.rows({row["key"] for row in battles if row["said"] is None})
+        judges = self._judges.rows({row["key"] for row in battles if row["decision"] is None})
         session = {"reviewer": self.battles.reviewer, "run": self._title, "folder": self._folder}
         withheld = len(self._judges.queue) - len(judges)
         items = {"battles": battles, "judges": judges, "agreement": self._judges.agreements()}

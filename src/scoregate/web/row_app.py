@@ -18,7 +18,7 @@ class RowDecision(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    said: Literal["keep", "drop"]
+    decision: Literal["keep", "drop"]
     comment: str = Field(default="", max_length=10_000)
 
 

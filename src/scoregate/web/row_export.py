@@ -17,7 +17,7 @@ _MAX_PROBLEMS = 20
 
 
 class RowLine(BaseModel):
-    """A row and, at its end, fields to fill in; `said` is keep or drop. The row may be corrected, except `source`."""
+    """A row and, at its end, fields to fill in; `decision` is keep or drop. All but `source` may be corrected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -25,7 +25,7 @@ class RowLine(BaseModel):
     dataset: str
     key: str
     row: dict[str, Any]
-    said: str = Field(default="", pattern="^(keep|drop|)$")
+    decision: str = Field(default="", pattern="^(keep|drop|)$")
     comment: Annotated[str, Field(max_length=10_000)] = ""
     by: str = ""
 
@@ -110,7 +110,7 @@ def _add_decision(
     by: str,
     check: Callable[[Mapping[str, Any]], str],
 ) -> None:
-    if not line.said:
+    if not line.decision:
         imported.empty += 1
         return
     name = line.by.strip() or by
@@ -125,9 +125,9 @@ def _add_decision(
         return
     if line.row.get(_SOURCE) != candidate.row.get(_SOURCE):
         raise ValueError("row: its source differs from the export; only the other columns may be corrected")
-    if line.said == "keep" and (problem := check(line.row)):
+    if line.decision == "keep" and (problem := check(line.row)):
         raise ValueError(f"row: {problem}")
-    changes = {"decision": line.said, "by": name, "comment": line.comment, "row": line.row}
+    changes = {"decision": line.decision, "by": name, "comment": line.comment, "row": line.row}
     imported.decided.append(candidate.model_copy(update=changes))
 
 
@@ -139,12 +139,12 @@ def _check_repetition(line: RowLine, candidate: Candidate) -> None:
     """
     if candidate.in_dataset:
         is_same, advice = digest_row(line.row) == candidate.kept_digest, "edit the dataset"
-        if line.said == "drop":
-            raise ValueError("said: the row is in the dataset already; delete it in its file")
+        if line.decision == "drop":
+            raise ValueError("decision: the row is in the dataset already; delete it in its file")
     else:
         is_same, advice = line.row == candidate.row, "remove the decision on the page, then import"
-    if line.said != candidate.decision:
-        raise ValueError(f"said: {candidate.by!r:.60} decided {candidate.decision} already; to change it, {advice}")
+    if line.decision != candidate.decision:
+        raise ValueError(f"decision: {candidate.by!r:.60} decided {candidate.decision} already; to change it, {advice}")
     if not is_same:
         raise ValueError(f"row: it was decided already, and its content differs from that; {advice} instead")
     if line.comment not in ("", candidate.comment):

@@ -63,7 +63,7 @@ class RowSession:
         ]
         return {**_describe(candidate), "fields": fields, "comment": candidate.comment}
 
-    def decide(self, key: str, said: Decision, comment: str) -> dict[str, Any]:
+    def decide(self, key: str, decision: Decision, comment: str) -> dict[str, Any]:
         """Save the reviewer's decision on a row.
 
         Raises:
@@ -71,9 +71,9 @@ class RowSession:
             UsageError: a kept row does not fit the dataset.
         """
         candidate = self._read()[0][key]
-        if said == "keep" and (problem := self._check(candidate.row)):
+        if decision == "keep" and (problem := self._check(candidate.row)):
             raise UsageError(f"The row does not fit the dataset: {problem}. Correct it in a file: --export, --import.")
-        changes = {"decision": said, "by": self._reviewer, "comment": comment}
+        changes = {"decision": decision, "by": self._reviewer, "comment": comment}
         save_decisions(self._store, self._dataset, [candidate.model_copy(update=changes)])
         return self.details(key)
 
@@ -93,9 +93,9 @@ class RowSession:
         with self._lock:
             stamp = self._store.stamp(CANDIDATES, (self._dataset,))
             if self._known is None or self._known[0] != stamp:
-                found = [each for each in read_candidates(self._store, self._dataset) if not each.in_dataset]
-                found.sort(key=lambda each: natural_sort_key(_title(each)))
-                self._known = stamp, {each.id: each for each in found}
+                candidates = [each for each in read_candidates(self._store, self._dataset) if not each.in_dataset]
+                candidates.sort(key=lambda each: natural_sort_key(_title(each)))
+                self._known = stamp, {each.id: each for each in candidates}
             return self._known[1], digest("rows", repr(stamp))
 
 
@@ -106,7 +106,7 @@ def _title(candidate: Candidate) -> str:
 
 def _describe(candidate: Candidate) -> dict[str, Any]:
     name = {"key": candidate.id, "name": _title(candidate), "evaluator": "", "others": []}
-    return {**name, "said": candidate.decision or None, "by": candidate.by}
+    return {**name, "decision": candidate.decision or None, "by": candidate.by}
 
 
 def _format_field(name: str, value: Any) -> str:

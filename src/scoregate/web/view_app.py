@@ -80,10 +80,10 @@ def _report_response(file: IO[bytes]) -> Response:
 
     async def chunks() -> AsyncIterator[bytes]:
         with file:
-            at = 0
-            while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - at), at):
+            offset = 0
+            while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - offset), offset):
                 yield chunk
-                at += len(chunk)
+                offset += len(chunk)
 
     headers = {"Content-Security-Policy": f"{assets.policy()}; frame-ancestors 'self'", "Content-Length": str(size)}
     return StreamingResponse(chunks(), headers=headers, media_type="text/html")

@@ -71,19 +71,19 @@ class Front:
                 await anyio.sleep(fault.delay)
             if fault is not None and fault.drop:
                 return await send({"type": "websocket.close", "code": 1011})
-            conversation = await self._told(exchange, conversation, fault.body if fault else None, send)
+            conversation = await self._reply(exchange, conversation, fault.body if fault else None, send)
         return None
 
-    async def _told(self, exchange: Exchange, conversation: str | None, instead: Any, send: Any) -> str | None:
+    async def _reply(self, exchange: Exchange, conversation: str | None, instead: Any, send: Any) -> str | None:
         await anyio.sleep(self.owner.latency)
         if instead is not None:
             await send({"type": "websocket.send", "text": instead if isinstance(instead, str) else json.dumps(instead)})
             return conversation
         given = exchange.json
-        said = self.owner.memory.say(given["input"], given.get("conversation_id", conversation))
+        reply = self.owner.memory.say(given["input"], given.get("conversation_id", conversation))
         await send({"type": "websocket.send", "text": json.dumps({"type": "typing"})})
-        await send({"type": "websocket.send", "text": json.dumps(said)})
-        return str(said["conversation_id"])
+        await send({"type": "websocket.send", "text": json.dumps(reply)})
+        return str(reply["conversation_id"])
 
 
 async def _reject(send: Any, status: int, headers: Any = ()) -> None:

@@ -42,8 +42,8 @@ class Guard:
         token = f"issued-token-{next(self._numbers)}"
         lasts_s = self.expires_in
         self.issued[token] = time.monotonic() + (3600 if lasts_s is None else lasts_s)
-        told = {"access_token": token, "token_type": "Bearer"}
-        return {**told, "expires_in": lasts_s} if lasts_s is not None else {**told}
+        token_data = {"access_token": token, "token_type": "Bearer"}
+        return {**token_data, "expires_in": lasts_s} if lasts_s is not None else {**token_data}
 
     def revoke(self) -> None:
         """No token is good any more."""

@@ -25,14 +25,14 @@ class Memory:
     def say(self, message: Any, conversation: Any) -> dict[str, Any]:
         """The answer to a message, in a conversation that may be a new one."""
         known = str(conversation) if conversation is not None else f"c-{next(self._numbers)}"
-        said = self.conversations.setdefault(known, [])
-        output = self.output(message, said)
-        said.append(message)
+        messages = self.conversations.setdefault(known, [])
+        output = self.output(message, messages)
+        messages.append(message)
         return {
             "output": output,
             "conversation_id": known,
             "context": ["the handbook, page 3"],
-            "metadata": {"turn": len(said), "received": type(message).__name__},
+            "metadata": {"turn": len(messages), "received": type(message).__name__},
         }
 
     def output(self, message: Any, before: list[str]) -> Any:

@@ -70,34 +70,37 @@ def run_environment(run: Run) -> dict[str, str]:
 def pull_request(pull: Pull, action: str = "synchronize", *, name: str = "pull_request") -> Event:
     """A pull request was opened or pushed to; also as "pull_request_target"."""
     repo = pull.repository
-    told = adapted("pull_request", action, repo)
+    payload = adapted("pull_request", action, repo)
     changed = {"before": NOWHERE, "after": pull.head_sha} if action == "synchronize" else {}
-    told |= changed | {"action": action, "number": pull.number, "sender": show.user(repo.github, pull.login)}
-    told["pull_request"] = told.get("pull_request", {}) | shown_whole(pull)
+    payload |= changed | {"action": action, "number": pull.number, "sender": show.user(repo.github, pull.login)}
+    payload["pull_request"] = payload.get("pull_request", {}) | shown_whole(pull)
     ref, sha = f"refs/pull/{pull.number}/merge", pull.merge_sha
     if name == "pull_request_target":
         ref, sha = f"refs/heads/{repo.default_branch}", repo.branch(repo.default_branch)
-    return Event(name, told, repo, sha, ref, pull.head_ref, pull.base_ref, pull.login)
+    return Event(name, payload, repo, sha, ref, pull.head_ref, pull.base_ref, pull.login)
 
 
 def labeled(pull: Pull, name: str, login: str = "octocat") -> Event:
     """A label was set; the job runs on the merge commit, as for a push to the branch."""
     event = pull_request(pull, "labeled")
-    told = {"label": {"name": name}, "sender": show.user(pull.repository.github, login)}
-    return replace(event, payload={**event.payload, **told}, actor=login)
+    payload = {"label": {"name": name}, "sender": show.user(pull.repository.github, login)}
+    return replace(event, payload={**event.payload, **payload}, actor=login)
 
 
 def issue_comment(repo: Repository, comment: Comment, action: str = "created") -> Event:
     """A comment on a pull request; the job runs on the default branch, with a token that may write."""
-    told = adapted("issue_comment", action, repo) | {"action": action, "sender": show.user(repo.github, comment.login)}
+    payload = adapted("issue_comment", action, repo) | {
+        "action": action,
+        "sender": show.user(repo.github, comment.login),
+    }
     number, ref = comment.issue, f"refs/heads/{repo.default_branch}"
     issue = {"number": number, "state": "open"}
     if number in repo.pulls:
         issue["pull_request"] = {"url": f"{show.api_of(repo)}/pulls/{number}"}
     body = {"id": comment.id, "body": comment.body, "user": show.user(repo.github, comment.login)}
-    told["issue"] = told.get("issue", {}) | issue
-    told["comment"] = told.get("comment", {}) | body
-    return Event("issue_comment", told, repo, repo.branch(repo.default_branch), ref, actor=comment.login)
+    payload["issue"] = payload.get("issue", {}) | issue
+    payload["comment"] = payload.get("comment", {}) | body
+    return Event("issue_comment", payload, repo, repo.branch(repo.default_branch), ref, actor=comment.login)
 
 
 def push(repo: Repository, branch: str = "main", *, before: str | None = None, forced: bool = False) -> Event:
@@ -106,10 +109,10 @@ def push(repo: Repository, branch: str = "main", *, before: str | None = None, f
     old = before or (tip.parents[0] if tip.parents else NOWHERE)
     person = {"name": tip.author, "email": tip.email}
     head = {"id": tip.sha, "tree_id": tip.tree, "message": tip.message, "timestamp": stamp(tip.date), "author": person}
-    told = adapted("push", None, repo) | {"ref": ref, "before": old, "after": tip.sha, "forced": forced}
-    told |= {"created": old == NOWHERE, "deleted": False, "base_ref": None, "commits": [head], "head_commit": head}
-    told |= {"pusher": person, "compare": f"{show.web_of(repo)}/compare/{old}...{tip.sha}"}
-    return Event("push", told, repo, tip.sha, ref)
+    payload = adapted("push", None, repo) | {"ref": ref, "before": old, "after": tip.sha, "forced": forced}
+    payload |= {"created": old == NOWHERE, "deleted": False, "base_ref": None, "commits": [head], "head_commit": head}
+    payload |= {"pusher": person, "compare": f"{show.web_of(repo)}/compare/{old}...{tip.sha}"}
+    return Event("push", payload, repo, tip.sha, ref)
 
 
 def merge_group(pull: Pull) -> Event:
@@ -117,24 +120,24 @@ def merge_group(pull: Pull) -> Event:
     repo, base = pull.repository, pull.repository.branch(pull.base_ref)
     name = f"gh-readonly-queue/{pull.base_ref}/pr-{pull.number}-{base}"
     sha = repo.refs[f"refs/heads/{name}"] = pull.merge_sha
-    told = adapted("merge_group", "checks_requested", repo) | {"action": "checks_requested"}
+    payload = adapted("merge_group", "checks_requested", repo) | {"action": "checks_requested"}
     group = {
         "head_sha": sha,
         "head_ref": f"refs/heads/{name}",
         "base_sha": base,
         "base_ref": f"refs/heads/{pull.base_ref}",
     }
-    told["merge_group"] = told.get("merge_group", {}) | group
-    return Event("merge_group", told, repo, sha, f"refs/heads/{name}")
+    payload["merge_group"] = payload.get("merge_group", {}) | group
+    return Event("merge_group", payload, repo, sha, f"refs/heads/{name}")
 
 
 def workflow_run(run: Run, action: str = "completed") -> Event:
     """A workflow ended; workflows that wait for it run on the default branch, with a token that may write."""
     repo = run.repository
-    told = adapted("workflow_run", action, repo) | {"action": action}
-    told["workflow_run"] = told.get("workflow_run", {}) | shown_run(run)
-    told["workflow"] = told.get("workflow", {}) | {"name": run.name, "path": run.path}
-    return Event("workflow_run", told, repo, repo.branch(repo.default_branch), f"refs/heads/{repo.default_branch}")
+    payload = adapted("workflow_run", action, repo) | {"action": action}
+    payload["workflow_run"] = payload.get("workflow_run", {}) | shown_run(run)
+    payload["workflow"] = payload.get("workflow", {}) | {"name": run.name, "path": run.path}
+    return Event("workflow_run", payload, repo, repo.branch(repo.default_branch), f"refs/heads/{repo.default_branch}")
 
 
 def schedule(repo: Repository, cron: str = "0 3 * * *") -> Event:
@@ -145,8 +148,8 @@ def schedule(repo: Repository, cron: str = "0 3 * * *") -> Event:
 
 def workflow_dispatch(repo: Repository, branch: str = "main") -> Event:
     """A workflow was started manually."""
-    told = adapted("workflow_dispatch", None, repo) | {"inputs": {}, "ref": f"refs/heads/{branch}"}
-    return Event("workflow_dispatch", told, repo, repo.branch(branch), f"refs/heads/{branch}")
+    payload = adapted("workflow_dispatch", None, repo) | {"inputs": {}, "ref": f"refs/heads/{branch}"}
+    return Event("workflow_dispatch", payload, repo, repo.branch(branch), f"refs/heads/{branch}")
 
 
 def adapted(name: str, action: str | None, repo: Repository) -> Payload:

@@ -50,8 +50,8 @@ class Refused(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        told = {"message": self.message, "documentation_url": DOCUMENTATION, "status": str(self.status)}
-        return {**told, "errors": self.errors} if self.errors else told
+        content = {"message": self.message, "documentation_url": DOCUMENTATION, "status": str(self.status)}
+        return {**content, "errors": self.errors} if self.errors else content
 
 
 @dataclass(frozen=True)

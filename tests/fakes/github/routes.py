@@ -42,8 +42,8 @@ class Route:
         return f"{self.method} {self.template}"
 
     def match(self, path: str) -> dict[str, str] | None:
-        found = pattern(self.template).fullmatch(path)
-        return found.groupdict() if found else None
+        match = pattern(self.template).fullmatch(path)
+        return match.groupdict() if match else None
 
 
 def pattern(template: str) -> re.Pattern[str]:

@@ -31,7 +31,7 @@ def build_usage(question: Question, replies: Sequence[Reply], cached: int) -> di
 def build_response(question: Question, replies: Sequence[Reply], cached: int) -> dict[str, Any]:
     return {
         **_head(question, "chat.completion"),
-        "choices": [_choice(at, reply) for at, reply in enumerate(replies)],
+        "choices": [_choice(index, reply) for index, reply in enumerate(replies)],
         "usage": build_usage(question, replies, cached),
     }
 
@@ -57,10 +57,10 @@ def _call(at: int, reply: Reply) -> dict[str, Any]:
 def build_chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
     """The events of a stream; the last one has the usage where that was asked for."""
     head = _head(question, "chat.completion.chunk")
-    for at, reply in enumerate(replies):
-        for delta in _deltas(at, reply):
-            yield {**head, "choices": [{"index": at, "delta": delta, "logprobs": None, "finish_reason": None}]}
-        done = {"index": at, "delta": {}, "logprobs": None, "finish_reason": reply.finish_reason}
+    for index, reply in enumerate(replies):
+        for delta in _deltas(index, reply):
+            yield {**head, "choices": [{"index": index, "delta": delta, "logprobs": None, "finish_reason": None}]}
+        done = {"index": index, "delta": {}, "logprobs": None, "finish_reason": reply.finish_reason}
         yield {**head, "choices": [done]}
     if (question.body.get("stream_options") or {}).get("include_usage"):
         yield {**head, "choices": [], "usage": build_usage(question, replies, cached)}

@@ -25,10 +25,10 @@ def build_response(body: Mapping[str, Any]) -> dict[str, Any]:
         "data": [
             {
                 "object": "embedding",
-                "index": at,
+                "index": index,
                 "embedding": _encode(make_vector(text)) if is_base64 else make_vector(text),
             }
-            for at, text in enumerate(texts)
+            for index, text in enumerate(texts)
         ],
         "usage": {"prompt_tokens": count, "total_tokens": count},
     }

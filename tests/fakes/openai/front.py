@@ -41,10 +41,10 @@ class Front:
         return None
 
     def _log(self, exchange: Exchange) -> Answer:
-        told = [{"path": each.path, "status": each.status, "body": each.json} for each in self.owner.requests]
+        requests = [{"path": each.path, "status": each.status, "body": each.json} for each in self.owner.requests]
         if exchange.method == "DELETE":
             self.owner.requests.clear()
-        return Answer(told)
+        return Answer(requests)
 
     async def _respond(self, exchange: Exchange) -> Answer | None:
         """The answer, or what a fault makes of it; None is a connection that drops."""

@@ -47,14 +47,14 @@ class Bucket:
 
     def headers(self, *, refused: bool) -> dict[str, str]:
         """The state of the bucket; `reset` is the time until it is full again."""
-        told = {
+        state = {
             "x-ratelimit-limit-requests": f"{self.per_minute:.0f}",
             "x-ratelimit-remaining-requests": f"{int(self._level)}",
             "x-ratelimit-reset-requests": _format_seconds((self.burst - self._level) / self.per_second),
         }
         wait = (1 - self._level) / self.per_second
         after = {"retry-after": str(int(wait) + 1), **({"retry-after-ms": f"{wait * 1000:.0f}"} if self.fine else {})}
-        return {**(told if self.tells else {}), **(after if refused and self.waits else {})}
+        return {**(state if self.tells else {}), **(after if refused and self.waits else {})}
 
 
 def _format_seconds(seconds: float) -> str:

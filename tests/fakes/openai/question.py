@@ -63,9 +63,9 @@ def find_schema(messages: Sequence[Mapping[str, Any]]) -> Any:
     """The JSON schema in a message, for a mode that knows JSON only as such."""
     for message in reversed(messages):
         text = read_text(message)
-        for at in (found.start() for found in re.finditer(r"\{", text)):
+        for index in (found.start() for found in re.finditer(r"\{", text)):
             with suppress(ValueError):
-                value, _ = json.JSONDecoder().raw_decode(text, at)
+                value, _ = json.JSONDecoder().raw_decode(text, index)
                 if isinstance(value, dict) and "properties" in value:
                     return value
     return None

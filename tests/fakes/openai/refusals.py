@@ -43,8 +43,8 @@ def _form(body: Mapping[str, Any]) -> str | None:
 
 def error(message: str, *, status: int, code: str | None = None, param: str | None = None, kind: str = "") -> Answer:
     """An error as OpenAI writes it."""
-    told = {"message": message, "type": kind or "invalid_request_error", "param": param, "code": code}
-    return Answer({"error": told}, status)
+    details = {"message": message, "type": kind or "invalid_request_error", "param": param, "code": code}
+    return Answer({"error": details}, status)
 
 
 def unsupported(feature: str) -> Answer:

@@ -15,7 +15,7 @@ def build_response(question: Question, replies: Sequence[Reply], cached: int) ->
     counts = build_usage(question, replies, cached)
     return {
         **_head(question, "completed"),
-        "output": [_item(at, reply) for at, reply in enumerate(replies)],
+        "output": [_item(index, reply) for index, reply in enumerate(replies)],
         "usage": {
             "input_tokens": counts["prompt_tokens"],
             "input_tokens_details": {"cached_tokens": counts["prompt_tokens_details"]["cached_tokens"]},
@@ -58,8 +58,8 @@ def _item(at: int, reply: Reply) -> dict[str, Any]:
 def build_chunks(question: Question, replies: Sequence[Reply], cached: int) -> Iterator[dict[str, Any]]:
     """The events of a stream: begun, pieces of text, completed."""
     yield {"type": "response.created", "response": {**_head(question, "in_progress"), "output": []}}
-    for at, reply in enumerate(replies):
-        text, place = reply.text or "", {"item_id": f"msg_{at}", "output_index": at, "content_index": 0}
+    for index, reply in enumerate(replies):
+        text, place = reply.text or "", {"item_id": f"msg_{index}", "output_index": index, "content_index": 0}
         for start in range(0, len(text), 8):
             yield {"type": "response.output_text.delta", **place, "delta": text[start : start + 8]}
     yield {"type": "response.completed", "response": build_response(question, replies, cached)}

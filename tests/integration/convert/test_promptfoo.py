@@ -168,11 +168,11 @@ def test_hostile_files_are_errors(project: Project) -> None:
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\ntests: *b\n"
     files = {
         bomb: "is an alias",
-        "!!python/object/apply:os.system [ls]": "is no YAML",
+        "!!python/object/apply:os.system [ls]": "is not YAML",
         "a: " + "[" * 500 + "]" * 500: "nested too deeply",
         "- a list": "must be a mapping",
         "x" * 2_000_001: "larger than",
-        "tests: .nan": "no number",
+        "tests: .nan": "is not a number",
     }
     for text, problem in files.items():
         project.write(CONFIG, text)

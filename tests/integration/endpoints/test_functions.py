@@ -53,7 +53,7 @@ async def test_arguments_may_be_mapped() -> None:
         ("asks_more", "configuration_error", "database"),
         ("missing", "configuration_error", "cannot be imported"),
         ("BOTS.none", "configuration_error", "cannot be imported"),
-        ("__doc__", "configuration_error", "is no function, but a str"),
+        ("__doc__", "configuration_error", "is not a function, but a str"),
     ],
 )
 async def test_a_failure_is_an_error(function: str, kind: str, message: str) -> None:

@@ -29,9 +29,9 @@ def results(run: dict[str, Any]) -> dict[str, Any]:
     """What was kept of a run, by what was asked."""
     from scoregate.entities import TestRun, Tests
 
-    found = TestRun(id=run["test_run_id"]).get_test_results()
+    test_results = TestRun(id=run["test_run_id"]).get_test_results()
     prompts = {test.id: test.prompt.content if test.prompt else test.test_configuration.goal for test in Tests.all()}
-    return {prompts[each.test_id]: each for each in found}
+    return {prompts[each.test_id]: each for each in test_results}
 
 
 @metric("heard", "binary")

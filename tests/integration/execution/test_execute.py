@@ -222,7 +222,7 @@ def test_invalid_runs_are_refused_before_any_request(endpoint: Endpoint, chat_se
         test_set.execute(Endpoint(name="new", connection_type="REST", url="http://127.0.0.1:9"))
     with pytest.raises(ValueError, match="Test ID must be set before executing"):
         ask("a").execute(endpoint)
-    with pytest.raises(ValueError, match="'Diagonal' is no execution mode"):
+    with pytest.raises(ValueError, match="'Diagonal' is not an execution mode"):
         test_set.execute(endpoint, metrics=[heard], mode="Diagonal")
     with pytest.raises(EntityError, match="max_concurrency must be a whole number"):
         test_set.execute(endpoint, metrics=[heard], max_concurrency=0)

@@ -69,9 +69,9 @@ def test_invalid_certificates_fail(files: Path, provider: Provider, tmp_path: Pa
         ("server.pem", "missing.key", "can't be read: No such file or directory"),
         ("missing.pem", "server.key", "missing.pem' can't be read: No such file or directory"),
         (".", "server.key", "can't be read: Is a directory"),
-        ("text.pem", "server.key", "no PEM file"),
-        ("server.pem", "text.pem", "no PEM file"),
-        ("server.key", "server.pem", "no PEM file"),
+        ("text.pem", "server.key", "not a PEM file"),
+        ("server.pem", "text.pem", "not a PEM file"),
+        ("server.key", "server.pem", "not a PEM file"),
     ):
         arguments = ("--certificate", str(files / certificate), "--certificate-key", str(files / key))
         assert reason in refuse(tmp_path, provider, *arguments), (certificate, key)

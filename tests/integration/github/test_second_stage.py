@@ -173,10 +173,10 @@ async def test_all_texts_are_escaped(stage: Stage) -> None:
         for text in map(shorten, texts)
     ]  # fmt: skip
     cases = [
-        {"suite": at, "hash": text, "name": text, "output": text,
+        {"suite": index, "hash": text, "name": text, "output": text,
          "evaluations": {text: {"score": 0.0, "threshold": {"gte": 0.5}, "metadata": {"reason": text}}},
          "errors": [{"error": {"type": text, "message": text, "advice": text}, "evaluator": text}]}
-        for at, text in enumerate(map(shorten, texts))
+        for index, text in enumerate(map(shorten, texts))
     ]  # fmt: skip
     lies = ["All suites passed", *map(shorten, texts)]
     content = record(

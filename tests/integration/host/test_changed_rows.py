@@ -33,9 +33,9 @@ class Rows:
         project.write("scoregate.toml", "affected = true\nmin_pass_rate = 0\n")
         project.write("evals/rows.py", SUITE.format(calls=str(self.calls), data=name, more=more))
         project.write("prompts/a.md", "")
-        self.write([f"q{at}" for at in range(20)])
+        self.write([f"q{index}" for index in range(20)])
         project.commit()
-        assert self.run() == ([f"q{at}" for at in range(20)], 0)
+        assert self.run() == ([f"q{index}" for index in range(20)], 0)
 
     def write(self, inputs: list[str]) -> None:
         rows = [{"input": each, "expected": each} for each in inputs]
@@ -114,10 +114,10 @@ def test_cases_with_other_tags_run(project: Project, tmp_path: Path) -> None:
 
 def test_rows_that_are_only_moved_or_removed_run_nothing(project: Project, tmp_path: Path) -> None:
     rows = Rows(project, tmp_path)
-    rows.write([f"q{at}" for at in reversed(range(20))])
+    rows.write([f"q{index}" for index in reversed(range(20))])
     assert rows.run() == ([], 0), rows.ran.output
     assert carried_suites(rows.ran) == ["rows"]
-    rows.write([f"q{at}" for at in range(15)])
+    rows.write([f"q{index}" for index in range(15)])
     assert rows.run() == ([], 0), rows.ran.output
     (suite,) = rows.ran.result["suites"]
     assert (suite["trials"], suite["reused"], suite["carried"]) == (15, 15, None)

@@ -171,7 +171,8 @@ def test_a_set_of_the_store_is_run_by_hand_and_its_base_rerun(desk: Project, cha
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nothing", "--endpoint", "x"), "there is no test set 'nothing', nor a file"),
+        (("nothing", "--endpoint", "x"), "there is no test set 'nothing', and no file"),
+        (("nothing",), "there is no test set 'nothing', and no file"),
         (("evals/desk.csv",), "has no endpoint"),
         (("evals/desk.csv", "--endpoint", "gone"), "there is no endpoint 'gone'"),
         (("evals/desk.toml", "--endpoint", "http://h/?token=sesame-open"), "is a secret in clear"),

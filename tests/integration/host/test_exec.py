@@ -58,7 +58,7 @@ def test_runs_are_compared(project: Project) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("print('nothing to say')", "ran no suite"),
+        ("print('nothing to say')", "ended without a call of evaluate"),
         ("Suite('theirs').case('good 0')", "didn't finish"),
         ("Suite('theirs').end()", "0 cases"),
         ("one = Suite('theirs')\none.say('/results', testCaseHash='a', testCaseBody={})\none.end()", "0 evaluations"),

@@ -31,10 +31,10 @@ run_test_suite(
 """
 )
 WRONG = {
-    "Usage(input_tokens=-5)": "input_tokens = -5 is no possible count",
-    "Usage(output_tokens=10**20)": "output_tokens = a number of 67 bits is no possible count",
+    "Usage(input_tokens=-5)": "input_tokens = -5 is not a possible count",
+    "Usage(output_tokens=10**20)": "output_tokens = a number of 67 bits is not a possible count",
     "Usage(cached_tokens=-1)": "cached_tokens = -1",
-    "Usage(cost=-1000.0)": "cost = -1000 is no possible cost",
+    "Usage(cost=-1000.0)": "cost = -1000 is not a possible cost",
 }
 
 

@@ -75,8 +75,8 @@ def test_a_wrong_media_type_fails_its_case_only(pictures: Project) -> None:
     outcome = pictures.scoregate("run")
     assert outcome.exit_code != 0
     statuses = {case["hash"]: case.get("errors", []) for case in read_cases(outcome.out)}
-    assert statuses["red"] == [] or "is no image" not in str(statuses["red"])
-    assert "'page.png' is no image or audio of a known type" in str(statuses["green"])
+    assert statuses["red"] == [] or "is not an image" not in str(statuses["red"])
+    assert "'page.png' is not an image or audio of a known type" in str(statuses["green"])
 
 
 def test_a_renamed_picture_is_the_same_case(pictures: Project) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -86,6 +87,16 @@ def test_a_skill_has_one_file_of_cases(project: Project) -> None:
     assert "other/eval.yaml" not in text
 
 
+def test_a_deleted_skill_is_no_suite_before_the_deletion_is_staged(project: Project) -> None:
+    prepare(project)
+    project.commit()
+    shutil.rmtree(project.root / FOLDER)
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 3, outcome.output
+    assert "No suite ran: none was found" in outcome.output
+    assert FOLDER not in outcome.output
+
+
 def test_without_an_agent_the_skills_are_listed(project: Project) -> None:
     prepare(project)
     project.write("scoregate.toml", "")
@@ -140,7 +151,7 @@ def test_hostile_agents_are_errors_of_their_cases(project: Project, tmp_path: Pa
         errors |= errors_of(project.scoregate("run", "--baseline", "none"))
     assert "took longer than 3 s" in errors["hang"]
     assert "printed more than 64 MB" in errors["flood"]
-    assert "is no JSON" in errors["broken"]
+    assert "is not JSON" in errors["broken"]
     assert {name for name, error in errors.items() if not error} == {"fork", "stdin", "link"}
     before = alive.read_text()
     time.sleep(0.3)

@@ -142,7 +142,7 @@ def test_an_error_has_its_place_in_the_file() -> None:
     other = b"\n".join([*lines[:4], b"\xff", *lines[5:]])
     for name, data, message in (
         ("ctrf-jest.json", b"\n".join(lines[:5]), "line 5, column"),
-        ("ctrf-jest.json", other, "line 6, column 16: the key of an object is no text"),
+        ("ctrf-jest.json", other, "line 6, column 16: the key of an object is not text"),
         ("deepeval.json", b'{"testCases": [\n{"name": "a",\n "input": nul}]}', "line 3, column 11: Expecting value"),
         ("lm-eval.jsonl", b'{}\n{"a', "line 1 has no 'doc_id'"),
         (

@@ -143,7 +143,7 @@ def test_verdicts_of_lm_eval_are_scores_and_pairs_of_numbers_are_errors() -> Non
     (case,) = imported_run.cases
     assert {name: each.score for name, each in case.evaluations.items()} == {"strict": 1.0, "each": 0.5}
     assert [each.error.message for each in case.errors] == [
-        "perplexity is [-12.5,3], which is no number, true or false"
+        "perplexity is [-12.5,3], which is not a number, true or false"
     ]
 
 

@@ -121,7 +121,7 @@ def test_a_missing_score_is_a_case_error() -> None:
     imported_run = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id"))
     messages = [error.error.message for case in imported_run.cases for error in case.errors]
     assert messages == [
-        "line 2 has no 's'", "line 3 has no 's'", "line 4: 'good' is no score", "line 5: 'NaN' is no score",
+        "line 2 has no 's'", "line 3 has no 's'", "line 4: 'good' is not a score", "line 5: 'NaN' is not a score",
     ]  # fmt: skip
 
 
@@ -149,12 +149,12 @@ def test_long_names_that_differ_at_the_end_are_separate() -> None:
 
 REFUSED = {
     ("x.jsonl", '{"a": 1}\n{"a": \n'): "line 2 is not JSON",
-    ("x.jsonl", "[1]\n"): "line 1 is no object",
+    ("x.jsonl", "[1]\n"): "line 1 is not an object",
     ("x.jsonl", ""): "it holds no row",
     ("x.csv", "id,s\na,1,2\n"): "line 2 has 3 cells, but the header has 2",
     ("x.csv", 'id,s\n"a,1\n'): "line 2: it is not CSV",
     ("x.csv", "id,id\n"): "two of its columns have the same name",
-    ("x.json", "[1]"): "row 1 is no object",
+    ("x.json", "[1]"): "row 1 is not an object",
     ("x.json", '{"columns": ["a"], "data": [[1, 2]]}'): "row 1 doesn't have 1 cells",
     ("x.json", '{"a": {"0": 1}, "b": 2}'): "its members are not columns of equal length",
     ("x.json", '{"a": {"0": 1}, "b": {"1": 2}}'): "is missing in a column",

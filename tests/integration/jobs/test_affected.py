@@ -58,7 +58,7 @@ def test_a_push_to_the_base_branch_runs_everything(world: World) -> None:
     world.commit()
     job = world.push()
     assert carried_suites(job) == [], job.output
-    assert "All suites ran: this is no pull request" in job.output
+    assert "All suites ran: this is not a pull request" in job.output
 
 
 def test_a_push_may_run_what_changed_since_the_last_run(world: World) -> None:

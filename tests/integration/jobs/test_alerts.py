@@ -206,9 +206,9 @@ def test_failures_are_warnings_without_addresses(world: World, hook: Hook) -> No
     hook.status = 200
     for url, problem in (
         ("", "`alert` has slack, but SCOREGATE_SLACK_WEBHOOK is not set"),
-        ("http://example.com/secret", "SCOREGATE_SLACK_WEBHOOK is no address that starts with https://"),
+        ("http://example.com/secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
         ("https://127.0.0.1:1/secret", "could not be sent to the address in SCOREGATE_SLACK_WEBHOOK: ConnectError"),
-        ("https://[secret", "SCOREGATE_SLACK_WEBHOOK is no address that starts with https://"),
+        ("https://[secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
     ):
         run_schedule(world, 0, hook)
         job = run_schedule(world, 12, hook, SCOREGATE_SLACK_WEBHOOK=url)

@@ -139,14 +139,14 @@ def test_another_commit_than_the_approved_one_is_not_run(commands: Commands) -> 
 
 REFUSED = {
     "/scoregate rum": "there is no command 'rum'. Commands are: run,",
-    "/scoregate run ; rm -rf /": "is no glob of names",
+    "/scoregate run ; rm -rf /": "is not a glob of names",
     "/scoregate run repeats=1000": "repeats must be from 1 to 20",
-    "/scoregate run other/repo@0123456789": "is no glob of names",
+    "/scoregate run other/repo@0123456789": "is not a glob of names",
     "/scoregate run @" + "0" * 40: "The newest commit of this pull request is",
     "/scoregate run " + "x" * 65_000: "the command has",
     "/scoregate run\n/scoregate help": "one comment can have one command",
     "/scoregate accept demo is-equals until 2020-01-01 because of it": "2020-01-01 is over",
-    "/scoregate accept demo is-equals until 2020-13-41 because of it": "is no day",
+    "/scoregate accept demo is-equals until 2020-13-41 because of it": "is not a day",
 }
 
 
@@ -196,9 +196,9 @@ def test_only_an_unchanged_comment_of_a_user_counts(commands: Commands) -> None:
         "was edited": forged_event,
         "is by another user": other,
         "on another issue": elsewhere,
-        "is no user": events.issue_comment(repo, pull.comment("/scoregate run", "helper[bot]")),
+        "is not a user": events.issue_comment(repo, pull.comment("/scoregate run", "helper[bot]")),
         "404": gone,
-        "is no event for commands": events.push(repo),
+        "is not an event for commands": events.push(repo),
     }
     for why, event in cases.items():
         answer = commands.answer_event(event)
@@ -222,7 +222,7 @@ def test_issues_and_closed_pull_requests_are_refused(commands: Commands) -> None
     issue = pull.comment("/scoregate run", "ana")
     issue.issue = 99
     answer = commands.answer(issue)
-    assert (answer.exit_code, "99 is no pull request" in answer.output) == (2, True)
+    assert (answer.exit_code, "99 is not a pull request" in answer.output) == (2, True)
     pull.state = "closed"
     answer = commands.say(pull, "/scoregate run")
     assert (answer.exit_code, "This pull request is closed" in last_comment(pull)) == (2, True)
@@ -328,7 +328,7 @@ def test_the_label_runs_the_commit_it_was_set_on(commands: Commands) -> None:
 
 def test_a_label_that_does_not_count_runs_nothing(commands: Commands) -> None:
     pull = open_change(commands)
-    for login, why in (("tim", "without write access"), ("helper[bot]", "is no user")):
+    for login, why in (("tim", "without write access"), ("helper[bot]", "is not a user")):
         pull.label("scoregate: run", login)
         refusal = commands.answer_event(events.labeled(pull, "scoregate: run", "ana"))
         assert (refusal.exit_code, why in refusal.output) == (2, True), refusal.output

@@ -90,7 +90,7 @@ def test_an_entry_of_the_change_needs_a_label_with_write_access(world: World) ->
     for login, why in (
         ("tim", "the label was set by tim, without write access"),
         ("mallory", "the label was set by mallory, without write access"),
-        ("helper[bot]", "the label was set by helper[bot], which is no user"),
+        ("helper[bot]", "the label was set by helper[bot], which is not a user"),
     ):
         pull.label(LABEL, login)
         job = judge(world, pull)

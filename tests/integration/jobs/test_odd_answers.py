@@ -90,7 +90,7 @@ def other_port() -> Iterator[tuple[str, list[dict[str, str]]]]:
 
 
 def test_no_other_port_gets_the_token(world: World, other_port: tuple[str, list[dict[str, str]]]) -> None:
-    url, heard = other_port
+    url, requests = other_port
     world.branch()
     world.commit_suite(good=3)
     pull = world.open_pull_request()
@@ -99,7 +99,7 @@ def test_no_other_port_gets_the_token(world: World, other_port: tuple[str, list[
     world.github.fail("GET", "*/artifacts", status=200, body={"artifacts": []}, headers=link, times=math.inf)
     job = world.job(events.pull_request(pull))
     check_reports(job)
-    assert heard == []
+    assert requests == []
     assert any("the token is not sent there" in warning for warning in job.warnings)
 
 

@@ -63,7 +63,7 @@ def test_the_base_allows_it_for_the_labelled_commit(world: World) -> None:
 
 def test_a_label_that_does_not_count_skips_nothing(world: World) -> None:
     pull = open_change(world, settings=ALLOWED)
-    for login, why in (("tim", "without write access"), ("helper[bot]", "is no user")):
+    for login, why in (("tim", "without write access"), ("helper[bot]", "is not a user")):
         pull.label(LABEL, login)
         job = judge(world, pull)
         assert job.exit_code == 1, job.output

@@ -136,9 +136,9 @@ async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
             async with connect_session(listener, ear, book=book) as talk:
                 tasks.start_soon(ask, f"{talk.client.base_url}{BASELINE.removeprefix('/')}")
                 assert await anyio.to_thread.run_sync(book.asked.wait, 60)
-            heard = list(ear.events)
+            events = list(ear.events)
             book.closed.set()
-        assert ear.events == heard
+        assert ear.events == events
         ear.recording.finish(Run("id", 0.0, 1.0, "0"))
 
 

@@ -36,7 +36,7 @@ def test_a_link_out_of_the_folder_is_refused(project: Project) -> None:
     outside.write_text("theirs", "utf-8")
     (project.root / "AGENTS.md").symlink_to(outside)
     outcome = project.scoregate("init", "--agents")
-    assert (outcome.exit_code, "is no regular file" in outcome.output) == (2, True)
+    assert (outcome.exit_code, "is not a regular file" in outcome.output) == (2, True)
     assert outside.read_text("utf-8") == "theirs"
 
 

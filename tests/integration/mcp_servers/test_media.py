@@ -83,7 +83,7 @@ def test_data_of_another_type_is_an_error() -> None:
     image = "the image of type 'image/png' in a result of a tool"
     assert f"{image} is not valid: " in errors["text"]
     assert "is cut off" in errors["cut off"]
-    assert f"{image} is no base64" in errors["no base64"]
-    assert "the image of type 'image/svg+xml' in a result of a tool is no base64" in errors["svg"]
-    assert "the blob of a resource in a result of a tool is no base64" in errors["blob"]
+    assert f"{image} is not base64" in errors["no base64"]
+    assert "the image of type 'image/svg+xml' in a result of a tool is not base64" in errors["svg"]
+    assert "the blob of a resource in a result of a tool is not base64" in errors["blob"]
     assert not result.passed

@@ -132,7 +132,7 @@ def test_version_1_of_the_package_works() -> None:
     for text in (
         "sum passed",
         "large errored the MCP server tool_server.py wrote a message of more than 8 MB",
-        "text errored the MCP server tool_server.py wrote a line to its standard output that is no message of MCP",
+        "text errored the MCP server tool_server.py wrote a line to its standard output that is not a message of MCP",
         "stop errored the MCP server tool_server.py ended with exit code 7: ",
     ):
         assert any(line.startswith(text) for line in lines), process.stdout + process.stderr

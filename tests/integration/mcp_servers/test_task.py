@@ -87,7 +87,7 @@ def test_a_server_that_misbehaves_is_an_error_of_its_case(tmp_path: Path) -> Non
     expected = {
         "hang": ({"pid_file": str(pids)}, "didn't answer within 8 s: the tool hang"),
         "stop": ({}, "ended with exit code 7: out of memory"),
-        "text": ({"kind": "text"}, "is no message of MCP: 'loading 10%'"),
+        "text": ({"kind": "text"}, "is not a message of MCP: 'loading 10%'"),
         "endless": ({"kind": "endless"}, "a message of more than 8 MB"),
         "messages": ({"kind": "messages"}, "wrote more than 64 MB"),
         "large": ({"megabytes": 9}, "a message of more than 8 MB"),
@@ -110,7 +110,7 @@ def test_a_server_that_misbehaves_is_an_error_of_its_case(tmp_path: Path) -> Non
 def test_a_server_that_does_not_start_is_an_error_of_its_case() -> None:
     expected = {
         "hang": "didn't start within 2 s",
-        "print": "is no message of MCP: 'Server is starting'",
+        "print": "is not a message of MCP: 'Server is starting'",
         "exit": "ended with exit code 1: the key of the shop is missing",
         "flood": "a message of more than 8 MB",
     }

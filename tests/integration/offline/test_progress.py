@@ -85,8 +85,8 @@ def test_a_run_advances_once_for_each_judge_and_row(monkeypatch: pytest.MonkeyPa
 class _Counting:
     """A substitute for the bar: records its creation and every advance."""
 
-    def __init__(self, told: list[tuple[str, int]], name: str, total: int) -> None:
-        self._tell = lambda: told.append((name, total))
+    def __init__(self, calls: list[tuple[str, int]], name: str, total: int) -> None:
+        self._tell = lambda: calls.append((name, total))
         self._tell()
 
     def __enter__(self) -> object:

@@ -131,7 +131,7 @@ def test_agents_of_every_kind_are_called(client: Client, kind: str) -> None:
 
 @pytest.mark.anyio
 async def test_it_runs_in_a_running_loop(client: Client) -> None:
-    result = with_judge(client, judges.Matches)(in_loop, pass_condition_fn=lambda _, said: said[0].score == 1)
+    result = with_judge(client, judges.Matches)(in_loop, pass_condition_fn=lambda _, scores: scores[0].score == 1)
     assert result.passed is True
 
 
@@ -313,7 +313,7 @@ def test_the_table_shows_failures_first_and_escapes_text(
 ) -> None:
     server.answers("(?s)helpful.*question 4", {"answer": "No"})
     client.offline_tests.run(
-        "nightly-regression", pass_condition_fn=lambda _, said: said[0].value == "Yes", run_name="\x1b[2J!"
+        "nightly-regression", pass_condition_fn=lambda _, scores: scores[0].value == "Yes", run_name="\x1b[2J!"
     )
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[2J!: completed, 4 rows, 3 passed"

@@ -147,11 +147,11 @@ print(provider is None or trace.get_tracer_provider() is provider)
 """
 
 
-@pytest.mark.parametrize(("provider", "told"), [("None", "2 0\n2 0"), ("own", "2 1\n2 2"), ("Foreign()", "1 0\n1 0")])
-def test_a_tracer_provider_of_the_user_still_works(provider: str, told: str) -> None:
+@pytest.mark.parametrize(("provider", "counts"), [("None", "2 0\n2 0"), ("own", "2 1\n2 2"), ("Foreign()", "1 0\n1 0")])
+def test_a_tracer_provider_of_the_user_still_works(provider: str, counts: str) -> None:
     script = PROVIDED.replace("{provider}", provider)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == (f"{told}\nTrue\n", "")
+    assert (done.stdout, done.stderr) == (f"{counts}\nTrue\n", "")
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_without_an_agent_the_trace_of_an_example_is_judged(
     client.datasets.create("seen", schema, rows)
     client.judges.register(Searched)
     client.offline_tests.create_config("past", "seen", ["Searched", "helpfulness"])
-    result = client.offline_tests.run("past", pass_condition_fn=lambda _, said: said[0].value == "Yes")
+    result = client.offline_tests.run("past", pass_condition_fn=lambda _, scores: scores[0].value == "Yes")
     assert result is not None
     good, bad = sorted(result.results, key=lambda row: row.data_object["input"])
     assert (good.success, good.trace_id, bad.success) == (True, recorded_trace.trace_id, False)
@@ -216,7 +216,7 @@ def test_values_of_every_type_survive(client: Client, tmp_path: Path) -> None:
 def test_invalid_otlp_is_refused(client: Client, tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    with pytest.raises(JudgmentValidationError, match=r"bad\.json is no OTLP JSON"):
+    with pytest.raises(JudgmentValidationError, match=r"bad\.json is not OTLP JSON"):
         client.traces.add_from_otlp(path)
 
 

@@ -33,7 +33,7 @@ def events_folder(client: Client, root: Path, monkeypatch: pytest.MonkeyPatch) -
         ({"agent": "a_bot:answr"}, "agent = 'a_bot:answr' cannot be loaded: AttributeError"),
         ({"agent": "a_bot_that_raises:answer"}, "cannot be loaded: FileNotFoundError"),
         ({"agent": "a_bot_that_ends:answer"}, "agent = 'a_bot_that_ends:answer' cannot be loaded: SystemExit"),
-        ({"agent": "a_bot:answer", "pass_condition": "a_bot:LIMIT"}, "pass_condition = 'a_bot:LIMIT' is no function"),
+        ({"agent": "a_bot:answer", "pass_condition": "a_bot:LIMIT"}, "pass_condition = 'a_bot:LIMIT' is not a"),
         ({"agent": "a_bot:answer", "dataset_version": 9}, "Dataset version 9 does not exist"),
         ({"agent": "a_bot:answer", "judge_versions": [{"nam": "x"}]}, "have no key 'nam'"),
         ({"agent": "a_bot:answer", "field_mapping": {"input": "nope"}}, "requires example field(s) ['nope']"),

@@ -17,7 +17,7 @@ def battles(client: httpx.Client) -> list[dict[str, Any]]:
 def post_review(client: httpx.Client, battle: dict[str, Any], winner: str) -> dict[str, Any]:
     """Review a battle by the side of an output."""
     side = "left" if battle["left"].startswith(winner) else "right"
-    answer = client.post(f"/battles/{battle['key']}", json={"said": side if winner else "tie"})
+    answer = client.post(f"/battles/{battle['key']}", json={"decision": side if winner else "tie"})
     assert answer.status_code == 200, answer.text
     response: dict[str, Any] = answer.json()
     return response
@@ -61,12 +61,12 @@ def test_two_reviewers_see_where_they_differ_after_their_reviews(reviewed: Maker
         for battle in battles(ann):
             post_review(ann, battle, "new")
         first, second = battles(bob)
-        assert (first["others"], first["said"]) == ([], None)
+        assert (first["others"], first["decision"]) == ([], None)
         answer = post_review(bob, first, "old")
         assert [each["by"] for each in answer["others"]] == ["Ann"]
-        assert answer["others"][0]["said"] != answer["said"]
+        assert answer["others"][0]["decision"] != answer["decision"]
         answer = post_review(bob, second, "new")
-        assert answer["others"][0]["said"] == answer["said"]
+        assert answer["others"][0]["decision"] == answer["decision"]
     assert len(run.words("verdicts", "better")) == 4
 
 
@@ -77,7 +77,7 @@ def test_a_later_review_replaces_an_earlier_and_can_be_undone(reviewed: Maker) -
         post_review(client, battle, "new")
         post_review(client, battle, "old")
         assert [each["winner"] for each in run.words("verdicts", "better")] == ["baseline"]
-        assert client.delete(f"/battles/{battle['key']}").json()["said"] is None
+        assert client.delete(f"/battles/{battle['key']}").json()["decision"] is None
     assert run.words("verdicts", "better") == []
 
 
@@ -116,23 +116,29 @@ def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str])
     with run.reviewing() as address, open_client(address) as client:
         (battle,) = battles(client)
         for method in ("POST", "DELETE"):
-            answer = client.request(method, f"/battles/{battle['key']}", json={"said": "tie"}, headers=headers)
+            answer = client.request(method, f"/battles/{battle['key']}", json={"decision": "tie"}, headers=headers)
             assert answer.status_code == 403
         del client.headers["Origin"]
-        assert client.post(f"/battles/{battle['key']}", json={"said": "tie"}).status_code == 403
+        assert client.post(f"/battles/{battle['key']}", json={"decision": "tie"}).status_code == 403
     assert run.words("verdicts", "better") == []
 
 
 @pytest.mark.parametrize(
     ("body", "status"),
-    [("{}", 400), ('{"said": "both"}', 400), ("no", 400), ('{"said": "tie", "by": "x"}', 400), ("x" * 2**21, 413)],
+    [
+        ("{}", 400),
+        ('{"decision": "both"}', 400),
+        ("no", 400),
+        ('{"decision": "tie", "by": "x"}', 400),
+        ("x" * 2**21, 413),
+    ],
 )
 def test_an_invalid_review_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
     with reviewed("a").reviewing() as address, open_client(address) as client:
         (battle,) = battles(client)
         answer = client.post(f"/battles/{battle['key']}", content=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
-        assert client.post("/battles/unknown", json={"said": "tie"}).status_code == 404
+        assert client.post("/battles/unknown", json={"decision": "tie"}).status_code == 404
 
 
 def test_a_reviewer_is_required(reviewed: Maker) -> None:

@@ -29,7 +29,7 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
     assert [line["case"] for line in lines] == ["a", "b", "c"]
     assert all({"baseline", "challenger", "winner"}.isdisjoint(line) for line in lines)
     for line, winner in zip(lines, ("new", "old"), strict=False):
-        line |= {"said": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
+        line |= {"decision": "left" if line["left"].startswith(winner) else "right", "by": "Ann"}
     code, output = import_file(run, file, lines)
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
@@ -44,18 +44,18 @@ def test_a_blind_file_is_imported_as_scores(reviewed: Maker) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"said": "both"}, "said"),
+        ({"decision": "both"}, "decision"),
         ({"key": "0" * 16}, "no open battle"),
         ({"left": "something else"}, "left, right"),
         ({"left": "old a", "right": "old a"}, "left, right"),
-        ({"said": "tie", "by": ""}, "by:"),
+        ({"decision": "tie", "by": ""}, "by:"),
         ({"winner": "left"}, "winner"),
     ],
 )
 def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str, str], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
-    lines[0] |= {"said": "tie", "by": "Ann"}
+    lines[0] |= {"decision": "tie", "by": "Ann"}
     lines[1] |= change
     code, output = import_file(run, file, lines)
     assert code == 2
@@ -67,7 +67,7 @@ def test_an_invalid_file_is_refused_with_lines(reviewed: Maker, change: dict[str
 def test_a_flag_names_the_reviewer(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = sheets(run)
-    code, output = import_file(run, file, [lines[0] | {"said": "tie"}], "--by", "Bob")
+    code, output = import_file(run, file, [lines[0] | {"decision": "tie"}], "--by", "Bob")
     assert code == 0, output
     assert [each["by"] for each in run.words("verdicts", "better")] == ["Bob"]
 
@@ -85,7 +85,7 @@ def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
     file, lines, message = export_file(run)
     assert [line["kind"] for line in lines] == ["battle"] * 3
     assert "3 scores are skipped until the battles" in message.replace("\n", " ")
-    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
+    assert import_file(run, file, [line | {"decision": "tie", "by": "Ann"} for line in lines[:2]])[0] == 0
     _, lines, _ = export_file(run, "--by", "Ann")
     assert [(line["kind"], line["case"]) for line in lines] == [("battle", "c"), ("score", "a"), ("score", "b")]
     _, lines, _ = export_file(run, "--by", "Bob")
@@ -94,7 +94,7 @@ def test_no_file_has_a_battle_and_its_score(reviewed: Maker) -> None:
 
 def scores(run: Reviewed) -> tuple[Path, list[dict[str, Any]]]:
     file, lines, _ = export_file(run)
-    assert import_file(run, file, [line | {"said": "tie", "by": "Ann"} for line in lines])[0] == 0
+    assert import_file(run, file, [line | {"decision": "tie", "by": "Ann"} for line in lines])[0] == 0
     file, lines, _ = export_file(run, "--by", "Ann")
     assert [line["kind"] for line in lines] == ["score"] * 3
     return file, lines
@@ -104,10 +104,10 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
     first = lines[0]
-    assert (first["score"], first["reason"], first["said"]) == (0.5, "a little curt a", None)
+    assert (first["score"], first["reason"], first["decision"]) == (0.5, "a little curt a", None)
     assert [each["value"] for each in (*first["inputs"], *first["outputs"])] == ["a", "new a"]
-    first |= {"said": 1, "comment": "short is good"}
-    lines[1] |= {"said": 0.5}
+    first |= {"decision": 1, "comment": "short is good"}
+    lines[1] |= {"decision": 0.5}
     code, output = import_file(run, file, lines, "--by", "Ann")
     assert code == 0, output
     assert "2 added, 0 changed, 0 unchanged, 1 not reviewed" in output
@@ -123,19 +123,19 @@ def test_judge_scores_are_imported_as_overrides(reviewed: Maker) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"said": 2}, "said"),
-        ({"said": "left"}, "said"),
+        ({"decision": 2}, "decision"),
+        ({"decision": "left"}, "decision"),
         ({"score": 0.25}, "score, inputs, outputs"),
         ({"outputs": []}, "score, inputs, outputs"),
         ({"key": "0" * 16}, "no judge's score"),
         ({"kind": "verdict"}, "kind"),
-        ({"said": 1, "by": ""}, "by:"),
+        ({"decision": 1, "by": ""}, "by:"),
     ],
 )
 def test_invalid_scores_are_refused_with_lines(reviewed: Maker, change: dict[str, Any], message: str) -> None:
     run = reviewed("a", "b", "c")
     file, lines = scores(run)
-    lines[0] |= {"said": 1, "by": "Ann"}
+    lines[0] |= {"decision": 1, "by": "Ann"}
     lines[1] |= change
     code, output = import_file(run, file, lines)
     assert code == 2

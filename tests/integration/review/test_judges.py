@@ -12,7 +12,7 @@ from tests.integration.review.conftest import Maker, open_client
 def review_battles(client: httpx.Client) -> list[dict[str, Any]]:
     """The rows of judges, once every battle is judged."""
     for row in client.get("/state").json()["battles"]:
-        client.post(f"/battles/{row['key']}", json={"said": "tie"})
+        client.post(f"/battles/{row['key']}", json={"decision": "tie"})
     rows: list[dict[str, Any]] = client.get("/state").json()["judges"]
     return rows
 
@@ -24,9 +24,9 @@ def test_two_people_correct_a_judge_and_see_its_agreement(reviewed: Maker) -> No
         for row in review_battles(ann):
             assert ann.post(f"/judges/{row['key']}", json={"score": 0.5}).status_code == 200
         first, *_ = review_battles(bob)
-        assert (first["others"], first["said"]) == ([], None)
+        assert (first["others"], first["decision"]) == ([], None)
         answer = bob.post(f"/judges/{first['key']}", json={"score": 1}).json()
-        assert answer["others"] == [{"by": "Ann", "said": 0.5}]
+        assert answer["others"] == [{"by": "Ann", "decision": 0.5}]
         (figures,) = ann.get("/state").json()["agreement"]
         assert (figures["evaluator"], figures["n"], figures["matching"]) == ("tone", 4, 3)
     reviews = {(each["by"], each["override_score"]) for each in run.words("overrides", "tone")}
@@ -40,7 +40,7 @@ def test_a_correction_is_replaced_and_undone(reviewed: Maker) -> None:
         for score in (0, 0.25):
             client.post(f"/judges/{key}", json={"score": score})
         assert [each["override_score"] for each in run.words("overrides", "tone")] == [0.25]
-        assert client.delete(f"/judges/{key}").json()["said"] is None
+        assert client.delete(f"/judges/{key}").json()["decision"] is None
     assert run.words("overrides", "tone") == []
 
 
@@ -49,7 +49,7 @@ def test_reviews_of_the_command_line_are_shown(reviewed: Maker) -> None:
     arguments = ("--original", "0.5", "--score", "1", "--input", "a", "--output", "new a", "--by", "Dev")
     assert run.project.scoregate("overrides", "add", "tone", *arguments).exit_code == 0
     with run.reviewing() as address, open_client(address) as client:
-        assert [row["said"] for row in review_battles(client)] == [1, None, None]
+        assert [row["decision"] for row in review_battles(client)] == [1, None, None]
 
 
 @pytest.mark.parametrize(

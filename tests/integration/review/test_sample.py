@@ -91,7 +91,7 @@ def result_of(run: Reviewed) -> dict[str, Any]:
 def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     sheets = export_sheets(judged, 12)
     assert {(sheet["evaluator"], sheet["sampled"]) for sheet in sheets} == {("polite", True)}
-    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "decision": is_polite(sheet)} for sheet in sheets])[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (12 of 20 reviews)" in output
@@ -106,7 +106,7 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
 
     larger = export_sheets(judged, 25)
     assert {sheet["key"] for sheet in sheets} < {sheet["key"] for sheet in larger}
-    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in larger])[0] == 0
+    assert import_sheets(judged, [{**sheet, "decision": is_polite(sheet)} for sheet in larger])[0] == 0
     code, output = judged.gate()
     assert code == 1, output
     (finding,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
@@ -117,14 +117,15 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
 def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
     sheets = export_sheets(judged, 30)
     invalid = [
-        {**sheet, "said": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)} for index, sheet in enumerate(sheets)
+        {**sheet, "decision": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)}
+        for index, sheet in enumerate(sheets)
     ]
     assert import_sheets(judged, invalid)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "agrees with people in 20 of 30 reviews" in output
 
-    assert import_sheets(judged, [{**sheet, "said": is_polite(sheet)} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "decision": is_polite(sheet)} for sheet in sheets])[0] == 0
     assert judged.gate()[0] == 1
     judged.project.write("evals/demo.py", SUITE.format(model="another-model"))
     outcome = judged.project.scoregate("run", "--baseline", "none")
@@ -135,14 +136,14 @@ def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None
 def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> None:
     assert judged.project.scoregate("review", "--export", "sheets.jsonl").exit_code == 0
     lines = (judged.project.root / "sheets.jsonl").read_text("utf-8").splitlines()
-    chosen = [{**sheet, "said": is_polite(sheet)} for sheet in map(json.loads, lines)]
+    chosen = [{**sheet, "decision": is_polite(sheet)} for sheet in map(json.loads, lines)]
     assert len(chosen) == 40
     assert import_sheets(judged, chosen)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
     assert "judge not calibrated (0 of 20 reviews)" in output
     sheets = export_sheets(judged, 20)
-    assert import_sheets(judged, [{**sheet, "said": 1.0} for sheet in sheets])[0] == 0
+    assert import_sheets(judged, [{**sheet, "decision": 1.0} for sheet in sheets])[0] == 0
     rows = json.loads(judged.project.scoregate("agreement", "--json").output)
     assert [(row["source"], row["n"], row["accuracy"] == 1, bool(row["fingerprint"])) for row in rows] == [
         ("chosen", 40, True, False),
@@ -157,7 +158,7 @@ def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> N
 def test_a_file_without_choices_shows_the_score(judged: Reviewed) -> None:
     sheets = export_sheets(judged, 3)
     assert all(sheet["score"] is not None for sheet in sheets)
-    code, output = import_sheets(judged, [{**sheets[0], "score": 0.3, "said": 1}])
+    code, output = import_sheets(judged, [{**sheets[0], "score": 0.3, "decision": 1}])
     assert (code, "these are not the exported values" in output) == (2, True)
     assert import_sheets(judged, sheets, "--sample", "3")[0] == 2
 

@@ -61,7 +61,7 @@ class TraceProject:
         path = self.root / "review.jsonl"
         self.run("review", "--dataset", "shop", "--export", path.name)
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        path.write_text("".join(json.dumps({**line, "said": decision, **changes}) + "\n" for line in lines))
+        path.write_text("".join(json.dumps({**line, "decision": decision, **changes}) + "\n" for line in lines))
         return self.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann")
 
 

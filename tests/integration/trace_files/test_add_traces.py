@@ -153,25 +153,25 @@ def test_invalid_records_stop_the_import(shop: TraceProject) -> None:
         "picture.json": ("\x7fELF 1", "picture.json:1: it is neither a JSON object nor a JSON array"),
         "text.json": ('"no export"', "text.json:1: it is neither a JSON object nor a JSON array"),
         "list.jsonl": (f"{good}\n[1]\n", "list.jsonl:2: must be an object, not [1]"),
-        "other.jsonl": (f'{good}\n{{"a": 1}}\n', "other.jsonl:2: it is no record of otlp, braintrust"),
+        "other.jsonl": (f'{good}\n{{"a": 1}}\n', "other.jsonl:2: it is not a record of otlp, braintrust"),
         "none.jsonl": (
             f"{good}\n{{}}\n",
-            "none.jsonl:2: it is no record of otlp, braintrust, langsmith, phoenix, langfuse; it has no fields",
+            "none.jsonl:2: it is not a record of otlp, braintrust, langsmith, phoenix, langfuse; it has no fields",
         ),
-        "time.jsonl": (json.dumps(make_run("x", start_time="soon")), "time.jsonl:1: 'soon' is no time"),
+        "time.jsonl": (json.dumps(make_run("x", start_time="soon")), "time.jsonl:1: 'soon' is not a time"),
         "nan.jsonl": (good.replace('"At nine."', "NaN"), "nan.jsonl:1: NaN is not a JSON number"),
         "twice.jsonl": ('{"run_type": 1, "run_type": 2}', "twice.jsonl:1: 'run_type' comes twice"),
         "deep.jsonl": ('{"run_type": ' + "[" * 100_000, "deep.jsonl:1: is nested too deeply"),
         "latin.jsonl": (good.encode().replace(b"good", b"g\xf6od"), "latin.jsonl:1: is not UTF-8"),
         "empty.json": (" \n", "empty.json: it is empty"),
-        "cells.csv": ("id,run_type\n1\n", "cells.csv:2: it has 1 cells, the header 2"),
+        "cells.csv": ("id,run_type\n1\n", "cells.csv:2: it has 1 cell, but the header has 2"),
         "quote.csv": ('id,run_type\n"1,2\n', "quote.csv:2: is not CSV"),
         "fake.parquet": (b"PAR1 nothing", "fake.parquet: it is damaged after row 0"),
-        "fake.pb": (b"\xff\xfe\x00\x01", "fake.pb: it is no OTLP in protobuf"),
+        "fake.pb": (b"\xff\xfe\x00\x01", "fake.pb: it is not OTLP in protobuf"),
         "cut.jsonl.gz": (gzip.compress(good.encode())[:60], "cut.jsonl.gz: its gzip ends too early"),
         "ids.jsonl": (
             '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"1","spanId":"2"}]}]}]}',
-            "ids.jsonl:1: it is no OTLP JSON",
+            "ids.jsonl:1: it is not OTLP JSON",
         ),
     }
     for name, (content, message) in files.items():
@@ -182,7 +182,7 @@ def test_invalid_records_stop_the_import(shop: TraceProject) -> None:
         assert "Nothing was added" in output
         assert not shop.candidates()
     output = " ".join(shop.add("--from", "fake.pb", "--from", "cut.jsonl.gz", "--skip-bad", code=2).split())
-    assert "no trace can be read: fake.pb: it is no OTLP" in output
+    assert "no trace can be read: fake.pb: it is not OTLP" in output
     assert "Nothing was added" in output
     output = shop.add("--from", "cut.jsonl", "--skip-bad")
     assert "skipped: cut.jsonl:2: is not JSON" in output

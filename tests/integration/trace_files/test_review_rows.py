@@ -46,7 +46,7 @@ def test_only_kept_rows_are_run(shop: TraceProject) -> None:
     assert "review.jsonl: 2 rows" in shop.run("review", "--dataset", "shop", "--export", path.name)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
-        line["said"] = "keep" if "open" in line["row"]["input"] else "drop"
+        line["decision"] = "keep" if "open" in line["row"]["input"] else "drop"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     output = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann")
     assert "1 kept, 1 dropped, 0 unchanged, 0 not reviewed" in output
@@ -71,13 +71,13 @@ def test_a_row_is_corrected_before_it_counts(shop: TraceProject) -> None:
     line = json.loads(path.read_text())
     row = line["row"]
     invalid = (
-        ({"said": "keep", "by": ""}, "by: the reviewer is missing"),
-        ({"said": "yes"}, "said: String should match pattern"),
-        ({"said": "keep", "key": "x"}, "key: no row 'x' was added"),
-        ({"said": "keep", "dataset": "other"}, "dataset: the row is of 'other'"),
-        ({"said": "keep", "row": {**row, "source": {}}}, "row: its source differs"),
-        ({"said": "keep", "row": {**row, "input": ""}}, "row: column 'input': must be a text"),
-        ({"said": "keep", "more": 1}, "more: Extra inputs"),
+        ({"decision": "keep", "by": ""}, "by: the reviewer is missing"),
+        ({"decision": "yes"}, "decision: String should match pattern"),
+        ({"decision": "keep", "key": "x"}, "key: no row 'x' was added"),
+        ({"decision": "keep", "dataset": "other"}, "dataset: the row is of 'other'"),
+        ({"decision": "keep", "row": {**row, "source": {}}}, "row: its source differs"),
+        ({"decision": "keep", "row": {**row, "input": ""}}, "row: column 'input': must be a text"),
+        ({"decision": "keep", "more": 1}, "more: Extra inputs"),
     )
     for changes, message in invalid:
         path.write_text(json.dumps({"by": "ann", **{k: v for k, v in line.items() if k != "by"}, **changes}) + "\n")
@@ -98,8 +98,8 @@ def test_a_later_correction_or_another_decision_is_an_error_by_line(shop: TraceP
     path = shop.root / "review.jsonl"
     shop.run("review", "--dataset", "shop", "--export", path.name)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    kept_lines = next({**line, "said": "keep"} for line in lines if "open" in line["row"]["input"])
-    dropped = next({**line, "said": "drop"} for line in lines if "parcel" in line["row"]["input"])
+    kept_lines = next({**line, "decision": "keep"} for line in lines if "open" in line["row"]["input"])
+    dropped = next({**line, "decision": "drop"} for line in lines if "parcel" in line["row"]["input"])
 
     def review(*changed: dict[str, Any], by: str = "ann", code: int = 0) -> str:
         path.write_text("".join(json.dumps(line) + "\n" for line in changed))
@@ -112,9 +112,12 @@ def test_a_later_correction_or_another_decision_is_an_error_by_line(shop: TraceP
     before = shop.candidates()
     for line, message in (
         (corrected, "row: it was decided already, and its content differs from that; edit the dataset instead"),
-        ({**kept_lines, "said": "drop"}, "said: the row is in the dataset already; delete it in its file"),
+        ({**kept_lines, "decision": "drop"}, "decision: the row is in the dataset already; delete it in its file"),
         ({**kept_lines, "comment": "why"}, "comment: the row was decided already with another comment"),
-        ({**dropped, "said": "keep"}, "said: 'ann' decided drop already; to change it, remove the decision on the"),
+        (
+            {**dropped, "decision": "keep"},
+            "decision: 'ann' decided drop already; to change it, remove the decision on the",
+        ),
         ({**dropped, "row": corrected["row"]}, "row: it was decided already, and its content differs"),
     ):
         output = review(line, by="bob", code=2)
@@ -128,7 +131,7 @@ def test_the_second_of_two_imports_at_a_time_sees_the_first(shop: TraceProject) 
     shop.add("--from", "runs.jsonl")
     shop.run("review", "--dataset", "shop", "--export", "review.jsonl")
     line = json.loads((shop.root / "review.jsonl").read_text())
-    data = json.dumps({**line, "said": "keep", "by": "bob"}).encode()
+    data = json.dumps({**line, "decision": "keep", "by": "bob"}).encode()
     store = open_store(shop.root)
     entered, results = Event(), list[str]()
 
@@ -153,7 +156,7 @@ def test_the_second_of_two_imports_at_a_time_sees_the_first(shop: TraceProject) 
     second.start()
     change_decisions(store, "shop", decide_late)
     second.join(90)
-    assert "f:1: said: 'ann' decided drop already" in results[0]
+    assert "f:1: decision: 'ann' decided drop already" in results[0]
     assert [each["decision"] for each in shop.candidates()] == ["drop"]
 
 
@@ -186,7 +189,7 @@ def test_reviewers_fill_in_the_other_columns_of_a_dataset(shop: TraceProject) ->
     shop.add("--from", "more.jsonl")
     path = shop.root / "review.jsonl"
     shop.run("review", "--dataset", "shop", "--export", path.name)
-    line = {**json.loads(path.read_text()), "said": "keep"}
+    line = {**json.loads(path.read_text()), "decision": "keep"}
     path.write_text(json.dumps(line))
     output = shop.run("review", "--dataset", "shop", "--import", path.name, "--by", "ann", code=2)
     assert "column 'expected': is missing" in output
@@ -264,12 +267,12 @@ def test_requests_of_the_page(shop: TraceProject) -> None:
     try:
         with open_client(_address(process)) as client:
             state = client.get("/state").json()
-            assert [(row["key"], row["said"]) for row in state["rows"]] == [(key, None)]
+            assert [(row["key"], row["decision"]) for row in state["rows"]] == [(key, None)]
             assert client.get(f"/state?mark={state['mark']}").status_code == 204
             assert client.get("/rows/unknown").status_code == 404
-            assert client.post(f"/rows/{key}", json={"said": "maybe"}).status_code == 400
-            assert client.post(f"/rows/{key}", json={"said": "keep"}).json()["said"] == "keep"
-            assert client.delete(f"/rows/{key}").json()["said"] is None
+            assert client.post(f"/rows/{key}", json={"decision": "maybe"}).status_code == 400
+            assert client.post(f"/rows/{key}", json={"decision": "keep"}).json()["decision"] == "keep"
+            assert client.delete(f"/rows/{key}").json()["decision"] is None
             fields = {each["name"]: each["value"] for each in client.get(f"/rows/{key}").json()["fields"]}
             assert fields["input"] == "When?"
             assert "trace_id: run-When?" in fields["source"]

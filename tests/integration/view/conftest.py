@@ -79,11 +79,11 @@ class Place:
             process.communicate(timeout=180)
 
     @contextmanager
-    def viewing(self, *arguments: str, told: list[str] | None = None, **environment: str) -> Iterator[str]:
-        """The address of the page, as long as it is served; `told` gets the output before it."""
+    def viewing(self, *arguments: str, lines: list[str] | None = None, **environment: str) -> Iterator[str]:
+        """The address of the page, as long as it is served; `lines` gets the output before it."""
         process = self.project.start_page("view", *arguments, **{"CI": "", **environment})
         try:
-            yield _address(process, [] if told is None else told)
+            yield _address(process, [] if lines is None else lines)
         finally:
             process.send_signal(signal.SIGINT)
             rest, _ = process.communicate(timeout=180)

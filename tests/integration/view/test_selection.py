@@ -126,7 +126,7 @@ def test_an_unreadable_run_is_listed_with_others(place: Place, look: Looker) -> 
     place.run("-m", "whole")
     write_damaged_run(place, "dam/a")
     messages: list[str] = []
-    with place.viewing("dam/a", "scoregate-out", told=messages) as address:
+    with place.viewing("dam/a", "scoregate-out", lines=messages) as address:
         expect(report_locator(look(address), ".brand")).to_contain_text("whole")
     assert "skipped: " in "".join(messages)
     assert "run.json is damaged" in "".join(messages)

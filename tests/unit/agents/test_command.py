@@ -49,8 +49,8 @@ def test_every_preset_runs_with_its_own_command_line(tmp_path: Path, monkeypatch
             f"print(open({str(events)!r}).read())\n"
         )
         (tmp_path / name).chmod(0o755)
-        found = run(command_agent(name), "Which files?")
-        assert (name, found.final_output, len(found.tool_calls)) == (name, "One file.", 2)
+        result = run(command_agent(name), "Which files?")
+        assert (name, result.final_output, len(result.tool_calls)) == (name, "One file.", 2)
 
 
 def test_each_trial_has_a_copy_of_the_workspace_and_the_changed_files_are_listed(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_ignored_files_of_a_repository_are_skipped(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(source)], check=True)
     for name, text in ((".gitignore", "*.log"), ("a.log", ""), ("b.txt", "uncommitted")):
         (source / name).write_text(text)
-    found = run(make_agent(tmp_path, workspace=source), "hello")
-    assert found.workspace is not None
-    assert sorted(path.name for path in Path(found.workspace).iterdir()) == [".gitignore", "b.txt"]
+    result = run(make_agent(tmp_path, workspace=source), "hello")
+    assert result.workspace is not None
+    assert sorted(path.name for path in Path(result.workspace).iterdir()) == [".gitignore", "b.txt"]
 
 
 def test_a_folder_of_a_repository_skips_ignored_files(tmp_path: Path) -> None:
@@ -118,13 +118,13 @@ def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     monkeypatch.setenv("MY_KEY", "k")
-    found = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
-    assert found.workspace is not None
-    environment = json.loads(Path(found.workspace, "env.json").read_text())
+    result = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
+    assert result.workspace is not None
+    environment = json.loads(Path(result.workspace, "env.json").read_text())
     assert (environment["MY_KEY"], environment["MODE"]) == ("k", "test")
     assert not {"SCOREGATE_EVENTS", "CODEX_HOME"} & environment.keys()
     home = environment["HOME"]
-    assert home not in (os.environ.get("HOME"), found.workspace)
+    assert home not in (os.environ.get("HOME"), result.workspace)
     assert environment["XDG_CONFIG_HOME"] == str(Path(home, ".config"))
     assert not Path(home).exists()
 
@@ -132,7 +132,7 @@ def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
 def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
     for prompt, options, message, calls in (
         ("stop", {}, "the events of the agent end before its run did", 2),
-        ("malformed", {}, "event 3 of the agent is no JSON", 1),
+        ("malformed", {}, "event 3 of the agent is not JSON", 1),
         ("read fail", {}, "the agent exited with 7: ''", 0),
         ("read", {}, "the agent printed no event of the format claude: ''", 0),
         ("flood", {}, "the agent printed more than 64 MB", 0),
@@ -212,13 +212,13 @@ for _ in range(1_500):
     os.chdir("d")
 open("deep", "w").close()
 """
-    found = run(command_agent([sys.executable, "-c", script], workspace=tmp_path), "")
-    assert found.changed_files is not None
-    (deep,) = [name for name in found.changed_files if name.endswith("/deep")]
-    rest = [name for name in found.changed_files if name != deep]
+    result = run(command_agent([sys.executable, "-c", script], workspace=tmp_path), "")
+    assert result.changed_files is not None
+    (deep,) = [name for name in result.changed_files if name.endswith("/deep")]
+    rest = [name for name in result.changed_files if name != deep]
     assert rest in (["hidden/x", "mode.txt", "sparse"], ["hidden/x/a", "mode.txt", "sparse"])  # root may read it
-    folder = str(found.workspace)
-    del found
+    folder = str(result.workspace)
+    del result
     assert_is_deleted(folder)
 
 
@@ -239,10 +239,10 @@ def test_too_many_files_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_agent_without_events_answers_with_text_and_can_read_input() -> None:
-    found = run(command_agent([sys.executable, "-c", "print(input().upper())"]), "hello")
-    assert (found.final_output, found.tool_calls) == ("HELLO", [])
-    found = run(command_agent([sys.executable, "-c", "import sys; print(sys.argv[1])", "{prompt}"]), {"a": 1})
-    assert found.final_output == '{"a":1}'
+    result = run(command_agent([sys.executable, "-c", "print(input().upper())"]), "hello")
+    assert (result.final_output, result.tool_calls) == ("HELLO", [])
+    result = run(command_agent([sys.executable, "-c", "import sys; print(sys.argv[1])", "{prompt}"]), {"a": 1})
+    assert result.final_output == '{"a":1}'
 
 
 def test_no_network_blocks_all_addresses_or_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:

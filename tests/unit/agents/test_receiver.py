@@ -61,27 +61,27 @@ def post(trial: TrialSpans, body: Any, path: str = "/v1/traces", **headers: str)
 
 
 def test_an_agent_that_sends_spans_has_their_steps() -> None:
-    found = run(SENDER, dump("search").decode(), dump("fail").decode())
-    assert [(call.name, call.error) for call in found.tool_calls] == [("search", None), ("fail", "no")]
-    assert found.incomplete == ""
-    assert [message.text for message in found.messages] == ["go"]
+    result = run(SENDER, dump("search").decode(), dump("fail").decode())
+    assert [(call.name, call.error) for call in result.tool_calls] == [("search", None), ("fail", "no")]
+    assert result.incomplete == ""
+    assert [message.text for message in result.messages] == ["go"]
 
 
 def test_unread_requests_make_scorers_of_calls_unmeasurable() -> None:
-    found = run(SENDER, dump("search").decode(), '{"resourceSpans": [5]}')
-    assert found.output == "400"
-    assert [call.name for call in found.tool_calls] == ["search"]
+    result = run(SENDER, dump("search").decode(), '{"resourceSpans": [5]}')
+    assert result.output == "400"
+    assert [call.name for call in result.tool_calls] == ["search"]
     with pytest.raises(ValueError, match=r"some may be missing: spans of the agent are missing: 1 request refused"):
-        never_called("delete")(found)
-    assert command_passes("true")(found).score == 1  # type: ignore[union-attr]
+        never_called("delete")(result)
+    assert command_passes("true")(result).score == 1  # type: ignore[union-attr]
 
 
 def test_missing_spans_make_scorers_of_calls_unmeasurable(monkeypatch: pytest.MonkeyPatch) -> None:
     child = json.loads(dump("search"))
     child["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["parentSpanId"] = "c" * 16
-    found = run(SENDER, json.dumps(child))
+    result = run(SENDER, json.dumps(child))
     with pytest.raises(ValueError, match=r"the parent of the span .* did not arrive"):
-        never_called("delete")(found)
+        never_called("delete")(result)
     monkeypatch.setenv("TRACEPARENT", f"00-{'a' * 32}-{'C' * 16}-01")
     assert run(SENDER, json.dumps(child)).incomplete == ""
 
@@ -94,10 +94,10 @@ def test_a_repeated_span_counts_once() -> None:
 
 
 def test_an_agent_without_calls_has_no_score_for_them() -> None:
-    found = run("print('done')")
+    result = run("print('done')")
     for scorer in (never_called("delete"), tool_calls([])):
         with pytest.raises(ValueError, match="it prints no events, and sends no spans"):
-            scorer(found)
+            scorer(result)
 
 
 def test_an_endpoint_of_the_user_stays_unless_otlp_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,9 +118,9 @@ def test_an_endpoint_of_the_user_stays_unless_otlp_is_true(monkeypatch: pytest.M
     assert json.loads(run(show, otlp=False).output) == {}
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9/host/v1/traces")
-    found = json.loads(run(show).output)
-    assert found["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://collector:4318"
-    assert "/host/" not in found["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]
+    content = json.loads(run(show).output)
+    assert content["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://collector:4318"
+    assert "/host/" not in content["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]
     with pytest.raises(ValueError, match="otlp=True needs the network"):
         command_agent(["x"], otlp=True, network=False)
 
@@ -172,16 +172,16 @@ def test_an_unfinished_request_times_out(trial: TrialSpans, monkeypatch: pytest.
 
 def test_a_file_of_spans_that_the_agent_writes_is_read(tmp_path: Path) -> None:
     write = "import sys; open('spans.jsonl', 'w').write(sys.argv[1])"
-    found = run(write, dump("search").decode(), trace_file="./spans.jsonl")
-    assert ([call.name for call in found.tool_calls], found.changed_files) == (["search"], [])
+    result = run(write, dump("search").decode(), trace_file="./spans.jsonl")
+    assert ([call.name for call in result.tool_calls], result.changed_files) == (["search"], [])
     secret = tmp_path / "outside.json"
     secret.write_bytes(dump("search"))
     for script, message in (
         ("pass", "No such file"),
         (f"import os; os.symlink({str(secret)!r}, 'spans.jsonl')", "outside of the workspace"),
-        ("import os; os.mkfifo('spans.jsonl')", "no regular file"),
-        ("import os; os.mkdir('spans.jsonl')", "directory|no regular file"),
-        ("open('spans.jsonl', 'w').write('{')", "no OTLP JSON"),
+        ("import os; os.mkfifo('spans.jsonl')", "not a regular file"),
+        ("import os; os.mkdir('spans.jsonl')", "directory|not a regular file"),
+        ("open('spans.jsonl', 'w').write('{')", "not OTLP JSON"),
     ):
         with pytest.raises(AgentError, match=rf"trace file spans\.jsonl can't be read: .*({message})"):
             run(script, trace_file="spans.jsonl")

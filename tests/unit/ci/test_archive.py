@@ -72,7 +72,7 @@ FULL = CaseResult(
 
 
 def make_run(count: int = 1, **changes: Any) -> Run:
-    suites = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True) for at in range(count))
+    suites = tuple(SuiteResult(f"s{index}", f"s{index}", complete=True) for index in range(count))
     return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=suites), **changes)
 
 
@@ -88,7 +88,9 @@ def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
 
 
 def make_cases(count: int, suite: int = 0) -> list[CaseResult]:
-    return [CaseResult(suite, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for at in range(count)]
+    return [
+        CaseResult(suite, f"h{index}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))}) for index in range(count)
+    ]
 
 
 def are_equal(one: Run, other: Run) -> bool:
@@ -151,10 +153,10 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
         filters=("s*",),
     )
     written = write(tmp_path / "run", [FULL, *make_cases(2)], run)
-    found = read_run(tmp_path / "run")
-    assert are_equal(found, written)
-    assert list(found.cases) == list(written.cases) == [FULL, *make_cases(2)]
-    assert list(found.suites[0].cases) == [FULL, *make_cases(2)]
+    stored_run = read_run(tmp_path / "run")
+    assert are_equal(stored_run, written)
+    assert list(stored_run.cases) == list(written.cases) == [FULL, *make_cases(2)]
+    assert list(stored_run.suites[0].cases) == [FULL, *make_cases(2)]
 
 
 def test_run_json_has_every_field() -> None:
@@ -178,11 +180,11 @@ def test_run_json_has_totals_of_cases(tmp_path: Path) -> None:
 
 def test_suites_read_their_own_cases_in_order(tmp_path: Path) -> None:
     mixed = [case for pair in zip(make_cases(5), make_cases(5, 1), strict=True) for case in pair]
-    found = read_run(write(tmp_path, mixed) and tmp_path)
-    assert [case.suite for case in found.cases] == [0, 1] * 5
-    for at in (0, 1):
-        assert [case.hash for case in found.suites[at].cases] == found.suites[at].columns.hashes
-        assert {case.suite for case in found.suites[at].cases} == {at}
+    stored_run = read_run(write(tmp_path, mixed) and tmp_path)
+    assert [case.suite for case in stored_run.cases] == [0, 1] * 5
+    for index in (0, 1):
+        assert [case.hash for case in stored_run.suites[index].cases] == stored_run.suites[index].columns.hashes
+        assert {case.suite for case in stored_run.suites[index].cases} == {index}
 
 
 @pytest.mark.parametrize("name", [".", "run", "run/run.json", "run/cases.jsonl.gz"])
@@ -244,9 +246,9 @@ def test_an_invalid_score_is_an_error_of_its_evaluator(tmp_path: Path, given: by
 @given(st.lists(CASES, max_size=6, unique_by=lambda case: (case.suite, case.key)))
 def test_any_text_of_suites_round_trips(tmp_path: Path, cases: list[CaseResult]) -> None:
     written = write(tmp_path, cases, make_run(2))
-    found = read_run(tmp_path)
-    assert list(found.cases) == cases
-    assert are_equal(found, written)
+    stored_run = read_run(tmp_path)
+    assert list(stored_run.cases) == cases
+    assert are_equal(stored_run, written)
 
 
 def test_values_without_a_json_form_are_still_written(tmp_path: Path) -> None:
@@ -305,7 +307,7 @@ def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_reported_and_keeps_the_old_run(tmp_path: Path) -> None:
     write(tmp_path, make_cases(1))
-    large = (CaseResult(0, f"h{at}", output=random.Random(at).randbytes(10_000)) for at in range(100))
+    large = (CaseResult(0, f"h{index}", output=random.Random(index).randbytes(10_000)) for index in range(100))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:

@@ -28,11 +28,11 @@ RUN = Run("id", 0.0, 1000.0, "0", complete=True, commit="a1b2c3d4e5", branch="ma
 async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "base" / "run") as writer:
         writer.finish(RUN)
-    found = await find_file_baseline(tmp_path, Settings(baseline="base"))
-    assert found is not None
-    assert found.run is not None
-    assert found.run.id == "id"
-    assert found.note == "stored run"
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="base"))
+    assert baseline is not None
+    assert baseline.run is not None
+    assert baseline.run.id == "id"
+    assert baseline.note == "stored run"
 
 
 async def test_a_shard_is_refused(tmp_path: Path) -> None:
@@ -44,11 +44,11 @@ async def test_a_shard_is_refused(tmp_path: Path) -> None:
             await find_file_baseline(tmp_path, Settings(baseline=path))
     with RunWriter(tmp_path / "bases" / "merged" / "run") as writer:
         writer.finish(RUN)
-    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
-    assert found is not None
-    assert found.run is not None
-    assert (found.run.id, found.pool) == ("id", ())
-    assert "is shard 1 of 2" in found.note
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
+    assert baseline is not None
+    assert baseline.run is not None
+    assert (baseline.run.id, baseline.pool) == ("id", ())
+    assert "is shard 1 of 2" in baseline.note
 
 
 async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
@@ -56,20 +56,20 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="twin", finished=900.0), "c": old}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
-    assert found is not None
-    assert found.run is not None
-    assert (found.run.id, [run.id for run in found.pool]) == ("id", ["twin"])
-    assert found.note == "stored run"
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
+    assert baseline is not None
+    assert baseline.run is not None
+    assert (baseline.run.id, [run.id for run in baseline.pool]) == ("id", ["twin"])
+    assert baseline.note == "stored run"
 
 
 async def test_runs_with_uncommitted_changes_have_no_commit(tmp_path: Path) -> None:
     for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
-    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
-    assert found is not None
-    assert (found.note, found.pool) == ("stored run", ())
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
+    assert baseline is not None
+    assert (baseline.note, baseline.pool) == ("stored run", ())
 
 
 async def test_an_unreadable_run_is_skipped_and_others_stay(tmp_path: Path) -> None:
@@ -78,11 +78,11 @@ async def test_an_unreadable_run_is_skipped_and_others_stay(tmp_path: Path) -> N
             writer.finish(RUN)
     head = tmp_path / "bases" / "b" / "run" / "run.json"
     head.write_text(head.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    found = await find_file_baseline(tmp_path, Settings(baseline="bases"))
-    assert found is not None
-    assert found.run is not None
-    assert found.pool == ()
-    assert "schema version 2; this scoregate reads versions up to 1: Update scoregate." in found.note
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
+    assert baseline is not None
+    assert baseline.run is not None
+    assert baseline.pool == ()
+    assert "schema version 2; this scoregate reads versions up to 1: Update scoregate." in baseline.note
     with pytest.raises(RecordError, match=r"the baseline can't be read: .*schema version 2"):
         await find_file_baseline(tmp_path, Settings(baseline="bases/b"))
 
@@ -109,22 +109,22 @@ async def test_an_unreadable_named_run_is_an_error(
 ) -> None:
     columns = Columns()
     with RunWriter(tmp_path / "base") as writer:
-        for case in (CaseResult(0, f"h{at}") for at in range(3)):
+        for case in (CaseResult(0, f"h{index}") for index in range(3)):
             columns.add(case)
             writer.add(case)
         writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, columns=columns),)))
-    found = await find_file_baseline(tmp_path, Settings(baseline="base"))
-    assert found is not None
-    assert found.run is not None
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="base"))
+    assert baseline is not None
+    assert baseline.run is not None
     spoil(tmp_path / "base" / name)
     with pytest.raises(RecordError, match=f"the baseline can't be read: .*{name} .*{message}"):
         await find_file_baseline(tmp_path, Settings(baseline="base"))
 
 
 async def test_none_has_a_reason_and_rerun_is_deferred(tmp_path: Path) -> None:
-    found = await find_file_baseline(tmp_path, Settings(baseline="none"))
-    assert found is not None
-    assert (found.run, found.note) == (None, "")
+    baseline = await find_file_baseline(tmp_path, Settings(baseline="none"))
+    assert baseline is not None
+    assert (baseline.run, baseline.note) == (None, "")
     assert await find_file_baseline(tmp_path, Settings(baseline="rerun:main")) is None
 
 
@@ -176,6 +176,6 @@ async def test_unchanged_runs_of_other_commits_count(tmp_path: Path) -> None:
         (Settings(baseline="bases"), ["run same"]),
         (Settings(baseline="bases", base_runs=1), None),
     ):
-        found = await find_file_baseline(tmp_path, settings)
-        assert found is not None
-        assert (None if found.earlier is None else [run.id for run in found.earlier]) == expected
+        baseline = await find_file_baseline(tmp_path, settings)
+        assert baseline is not None
+        assert (None if baseline.earlier is None else [run.id for run in baseline.earlier]) == expected

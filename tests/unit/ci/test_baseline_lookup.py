@@ -92,6 +92,6 @@ def test_overrides_are_listed_newest_first(tmp_path: Path) -> None:
     for n in range(3):
         field = EvaluationOverrideField("o", "output", str(n))
         add_override(open_store(tmp_path), "judge", EvaluationOverride(0, 1, output_fields=[field]))
-    found = open_baseline_lookup(tmp_path, {}, {}).overrides("judge", 2)
-    assert [override.output_fields[0].value for override in found] == ["2", "1"]
+    stored_overrides = open_baseline_lookup(tmp_path, {}, {}).overrides("judge", 2)
+    assert [override.output_fields[0].value for override in stored_overrides] == ["2", "1"]
     assert open_baseline_lookup(tmp_path, {}, {}).overrides("other", 2) == []

@@ -45,16 +45,16 @@ class CountedUsage:
 
 def count_usage(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -> CountedUsage:
     """The counted usage of a launch if calls arrive between events."""
-    found = CountedUsage()
+    counted = CountedUsage()
 
     def collect(event: LaunchEvent) -> None:
         if isinstance(event, EventsReceived):
-            found.events.extend(getattr(each, "usage", None) for each in event.events)
+            counted.events.extend(getattr(each, "usage", None) for each in event.events)
         elif isinstance(event, UsageCounted):
-            found.suites[event.log, event.suite] = event.usage
+            counted.suites[event.log, event.suite] = event.usage
         else:
             assert isinstance(event, Finished)
-            found.script = event.script.usage
+            counted.script = event.script.usage
 
     session: Any = gateway
     launch: Any = SimpleNamespace(name="run")
@@ -65,7 +65,7 @@ def count_usage(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -
             else:
                 emit(EventsReceived("run", f"{step.suite}.jsonl", [step]))
         emit(Finished(Script("run", exit_code=0)))
-    return found
+    return counted
 
 
 def called(
@@ -79,7 +79,7 @@ def tokens_of(usage: Usage | None) -> int | None:
 
 
 def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
-    found = count_usage(
+    usage = count_usage(
         OneSession(),
         called("a"),
         called("a", "judge", tokens=3),
@@ -88,9 +88,9 @@ def test_calls_belong_to_the_events_of_their_case_and_evaluator() -> None:
         Scored(suite="s", case="a", evaluator="judge", score=1),
         SuiteFinished(suite="s"),
     )
-    assert list(map(tokens_of, found.events)) == [10, 3, None]
-    assert tokens_of(found.suites["s.jsonl", "s"]) == 5  # of no event
-    assert found.script is None
+    assert list(map(tokens_of, usage.events)) == [10, 3, None]
+    assert tokens_of(usage.suites["s.jsonl", "s"]) == 5  # of no event
+    assert usage.script is None
 
 
 def test_all_calls_of_a_single_suite_belong_to_it() -> None:
@@ -111,17 +111,17 @@ def test_a_call_belongs_to_the_suite_that_it_names() -> None:
 def test_a_call_without_a_suite_belongs_to_the_script() -> None:
     started = [SuiteStarted(suite="one"), SuiteStarted(suite="two")]
     calls = [called(tokens=1), called("x", tokens=2), called(suite="three", tokens=4)]
-    found = count_usage(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
-    assert (found.events, found.suites) == ([None] * 4, {})
-    assert found.script is not None
-    assert (found.script.input_tokens, found.script.calls) == (7, 3)
+    usage = count_usage(OneSession(), *started, *calls, SuiteFinished(suite="one"), SuiteFinished(suite="two"))
+    assert (usage.events, usage.suites) == ([None] * 4, {})
+    assert usage.script is not None
+    assert (usage.script.input_tokens, usage.script.calls) == (7, 3)
     assert tokens_of(count_usage(OneSession(), called()).script) == 10  # also without any suite
 
 
 def test_an_evaluator_with_several_scores_is_named_without_their_names() -> None:
     scores = [Scored(suite="s", case="a", evaluator=f"judge.v1.{name}", score=1) for name in ("polite", "short")]
-    found = count_usage(OneSession(), called("a", "judge.v1"), *scores)
-    assert list(map(tokens_of, found.events)) == [10, None]
+    usage = count_usage(OneSession(), called("a", "judge.v1"), *scores)
+    assert list(map(tokens_of, usage.events)) == [10, None]
 
 
 def test_cached_answers_mark_outputs_of_their_suite() -> None:

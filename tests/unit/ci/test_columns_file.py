@@ -48,7 +48,9 @@ def _write(folder: Path, cases: list[CaseResult]) -> None:
         for case in cases:
             writer.add(case)
             suites[case.suite].add(case)
-        results = tuple(SuiteResult(f"s{at}", f"s{at}", complete=True, columns=each) for at, each in enumerate(suites))
+        results = tuple(
+            SuiteResult(f"s{index}", f"s{index}", complete=True, columns=each) for index, each in enumerate(suites)
+        )
         writer.finish(Run("id", 1.0, 2.0, "0", complete=True, suites=results), with_columns=True)
 
 
@@ -102,7 +104,7 @@ def test_damaged_or_invalid_columns_are_not_used(tmp_path: Path) -> None:
         "empty": gzip.compress(b""),
         "a suite is missing": gzip.compress(first + block),
         "a block appears twice": gzip.compress(first + block + block + b"".join(rest)),
-        "a number that is no score": gzip.compress(text.replace(b"0.75", b"7.5")),
+        "a number that is not a score": gzip.compress(text.replace(b"0.75", b"7.5")),
         "a column is shorter": gzip.compress(text.replace(b'"digests":["d","",""]', b'"digests":["d",""]')),
         "a row that doesn't exist": gzip.compress(text.replace(b'"cached":[4]', b'"cached":[400]')),
         "no status": gzip.compress(text.replace(b'"statuses":[3', b'"statuses":[9')),

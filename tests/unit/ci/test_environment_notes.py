@@ -42,5 +42,5 @@ async def test_requirements_of_a_folder_are_named_if_not_installed(tmp_path: Pat
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "docs.txt").touch()
     spec = VenvSpec(tmp_path, tmp_path, {"PATH": ""}, Redactor(()), print, automatic=True, host_python_is_fallback=True)
-    found = await prepare_environment(spec, load_settings(tmp_path, {}), dry=True)
-    assert found.notes == ("ignored: requirements/docs.txt; `install_groups` installs such files",)
+    environment = await prepare_environment(spec, load_settings(tmp_path, {}), dry=True)
+    assert environment.notes == ("ignored: requirements/docs.txt; `install_groups` installs such files",)

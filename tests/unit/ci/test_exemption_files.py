@@ -101,5 +101,5 @@ def test_a_file_outside_the_project_is_not_read(tmp_path: Path) -> None:
         read_files(project)
     (folder / "accepted.toml").unlink()
     (folder / "accepted.toml").mkdir()
-    with pytest.raises(SettingsError, match="it is no regular file"):
+    with pytest.raises(SettingsError, match="it is not a regular file"):
         read_files(project)

@@ -95,12 +95,12 @@ def test_truncations_and_flipped_bytes_are_errors_or_harmless(tmp_path: Path) ->
         file.write_bytes(data[:cut])
         with pytest.raises(RecordError):
             list(read_blocks(file))
-    for at in range(len(data)):
-        file.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+    for index in range(len(data)):
+        file.write_bytes(data[:index] + bytes([data[index] ^ 0x55]) + data[index + 1 :])
         reader = open_reader(tmp_path)
         with contextlib.suppress(RecordError), contextlib.closing(reader):
             call = reader.take("d1", "suite", "", 0)
-            assert at < 10  # a byte of the header that has no meaning
+            assert index < 10  # a byte of the header that has no meaning
             assert call is not None
             assert call.text == "answer 1"
 

@@ -81,8 +81,8 @@ def test_a_stream_cut_anywhere_has_the_same_usage(api: str) -> None:
 @pytest.mark.parametrize("api", STREAMS)
 def test_a_stream_ends_when_its_usage_is_complete(api: str) -> None:
     reader = StreamUsageReader("m")
-    for at in range(len(STREAMS[api])):
-        reader.feed(STREAMS[api][at : at + 1])
+    for index in range(len(STREAMS[api])):
+        reader.feed(STREAMS[api][index : index + 1])
         if reader.is_ended:
             break
     assert reader.usage(0) == EXPECTED
@@ -141,5 +141,5 @@ def test_only_the_event_of_the_usage_is_removed(size: int) -> None:
     ping, done = b": ping\n\n", b"data: [DONE]\n\n"
     stream = first + ping + event({"choices": [], "usage": CHAT}) + done + b"rest"
     chunk_filter = UsageChunkFilter()
-    found = b"".join(chunk_filter.feed(stream[at : at + size]) for at in range(0, len(stream), size))
+    found = b"".join(chunk_filter.feed(stream[index : index + size]) for index in range(0, len(stream), size))
     assert found + chunk_filter.close() == first + ping + done + b"rest"

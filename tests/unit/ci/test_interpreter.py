@@ -41,9 +41,9 @@ def test_interpreters_have_an_order(everything: dict[str, str]) -> None:
     named = find_interpreter(root, everything, named="tools/python", origin="--python")
     assert (named.argv, named.why) == ((everything["named"],), "named by --python")
     for kind in ("active", "own", "other"):
-        found = find_interpreter(root, everything)
-        assert found.argv == (everything[kind],)
-        assert "virtual environment" in found.why
+        interpreter = find_interpreter(root, everything)
+        assert interpreter.argv == (everything[kind],)
+        assert "virtual environment" in interpreter.why
         Path(everything[kind]).unlink()
     assert find_interpreter(root, everything).argv == (everything["uv"], "run", "--quiet", "python")
     (root / "uv.lock").unlink()

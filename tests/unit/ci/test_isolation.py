@@ -122,9 +122,9 @@ def test_very_deep_folders_are_restored(workspace: Path) -> None:
     tree.share()
     python("for _ in range(1200):\n    os.mkdir('d'); os.chdir('d')\nopen('end', 'w')", workspace)
     tree.restore()
-    found = subprocess.run(["find", workspace, "!", "-user", str(OWNER)], capture_output=True, text=True, check=True)
+    result = subprocess.run(["find", workspace, "!", "-user", str(OWNER)], capture_output=True, text=True, check=True)
     subprocess.run(["rm", "-rf", workspace / "d"], check=True)
-    assert found.stdout == ""
+    assert result.stdout == ""
 
 
 @as_root

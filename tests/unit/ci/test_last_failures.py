@@ -17,8 +17,8 @@ from scoregate.core.event_values import ErrorInfo
 def test_a_case_that_fails_in_one_variant_runs_again(tmp_path: Path, failing: int) -> None:
     """Variants share the id of their suite and its cases."""
     variants = [
-        ExampleSuite(f"t={at}", [Trial("a", [Score("e")]), Trial("b", [Score("e", float(at != failing))])])
-        for at in range(2)
+        ExampleSuite(f"t={index}", [Trial("a", [Score("e")]), Trial("b", [Score("e", float(index != failing))])])
+        for index in range(2)
     ]
     made = make_run(*variants)
     run = replace(made, suites=tuple(replace(each, id="bot", script="evals/bot.py") for each in made.suites))
@@ -32,7 +32,7 @@ def test_a_case_that_fails_in_one_variant_runs_again(tmp_path: Path, failing: in
 @pytest.mark.parametrize("failing", [0, 1])
 def test_a_variant_with_an_error_of_its_own_runs_again(tmp_path: Path, failing: int) -> None:
     errors = (ErrorInfo("InvalidSuite", "no cases"),)
-    made = make_run(*(ExampleSuite(f"t={at}", (), errors=errors if at == failing else ()) for at in range(2)))
+    made = make_run(*(ExampleSuite(f"t={index}", (), errors=errors if index == failing else ()) for index in range(2)))
     run = replace(made, suites=tuple(replace(each, id="bot", script="evals/bot.py") for each in made.suites))
     with RunWriter(tmp_path / RUN_FOLDER) as writer:
         writer.finish(run)

@@ -52,9 +52,9 @@ def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) ->
         open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
     )
     base = Baseline(replace(run, extras=(run,)), "stored", (run,))
-    found = anyio.run(find_baseline, Settings(), reporting(tmp_path, base))
-    assert found.run is not None
-    for each in (found.run, *found.run.extras, *found.pool):
+    result = anyio.run(find_baseline, Settings(), reporting(tmp_path, base))
+    assert result.run is not None
+    for each in (result.run, *result.run.extras, *result.pool):
         assert (each.suites[0].mean("better"), each.suites[0].columns.pending) == (1, 0)
         assert [case.evaluations["better"].score for case in each.cases] == [1]
         assert [case.pending for case in each.suites[0].cases] == [()]

@@ -158,7 +158,7 @@ def test_unsupported_files_are_errors(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "yarn.lock")
     plan = find_package_plan(tmp_path, WorkspaceFiles(tmp_path))
     assert plan is not None
-    assert plan.command[:2] == ("npm", "install"), "a lock that is no file doesn't count"
+    assert plan.command[:2] == ("npm", "install"), "a lock that is not a file doesn't count"
 
 
 def needs(root: Path, *argv: str, cwd: str = ".") -> bool:
@@ -217,10 +217,10 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     installer = Installer(tmp_path, {}, Redactor(()), printed.append, identity, 9, "install = 'auto'")
     for argv, is_needed in ((("make", "evals"), False), (("node", "run.mjs"), True)):
         source = SuiteSource("demo", SourceKind.COMMAND, argv=argv)
-        found = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
-        assert found is not None
+        javascript = find_javascript(tmp_path, tmp_path, [source], path="", with_packages=True)
+        assert javascript is not None
         with pytest.raises(InstallError, match="root owns the workspace") if is_needed else nullcontext():
-            await found.install_packages(installer, None)
+            await javascript.install_packages(installer, None)
     assert printed == [
         f"packages can't be installed in {tmp_path}: root owns the workspace, so suites can't write into it"
     ]
@@ -230,10 +230,10 @@ def test_a_need_can_be_set(tmp_path: Path) -> None:
     with pytest.raises(InstallError, match=r"has no package\.json"):
         find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
     write(tmp_path, {"package-lock.json": "{}"}, engines={"node": "22"})
-    found = find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
-    assert found is not None
-    assert found.describe() == (
+    javascript = find_javascript(tmp_path, tmp_path, [], path="", with_packages=True, forced=True)
+    assert javascript is not None
+    assert javascript.describe() == (
         "Node.js: installed from PyPI (engines.node of package.json asks for 22)",
         "packages: `npm ci` (package-lock.json)",
     )
-    assert found.folders == (tmp_path,)
+    assert javascript.folders == (tmp_path,)

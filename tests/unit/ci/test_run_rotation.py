@@ -20,8 +20,8 @@ def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = 
     """Write a run that started at this second to the folder `run`."""
     columns = Columns()
     with RunWriter(out / "run", keep=keep) as writer:
-        for at in range(cases):
-            case = CaseResult(0, f"h{at}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))})
+        for index in range(cases):
+            case = CaseResult(0, f"h{index}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))})
             writer.add(case)
             columns.add(case)
         suite = SuiteResult("s", "s", complete=True, columns=columns)
@@ -40,8 +40,8 @@ def test_the_last_runs_stay_with_their_pages(tmp_path: Path) -> None:
     names = [folder.name.partition("-")[0] for folder in list_kept(tmp_path)]
     assert names == ["19700101T000002Z", "19700101T000003Z", "19700101T000004Z"]
     for number, folder in enumerate(list_kept(tmp_path), 2):
-        found = read_run(folder)
-        assert (found.id, found.notices, len(list(found.cases))) == (f"id {number}", (), 2)
+        stored_run = read_run(folder)
+        assert (stored_run.id, stored_run.notices, len(list(stored_run.cases))) == (f"id {number}", (), 2)
         assert (folder / "report.html").read_text() == f"of {number}"
     assert read_run(tmp_path).id == runs[-1].id
     assert [path.name for path in tmp_path.rglob("*.partial")] == []

@@ -210,7 +210,7 @@ def test_a_secret_of_any_length_is_found() -> None:
     secret = "".join(random.Random(1).choices([chr(code) for code in range(33, 127)], k=5_000))
     for text in (secret, _in_json(secret), secret.encode().hex()):
         clean = Redactor({secret}).text(text)
-        assert not [at for at in range(0, len(text) - 40, 40) if text[at : at + 40] in clean]
+        assert not [index for index in range(0, len(text) - 40, 40) if text[index : index + 40] in clean]
 
 
 def test_more_secrets_than_one_search_fits_are_found() -> None:
@@ -243,7 +243,7 @@ def test_overlapping_secrets_are_hidden() -> None:
 def test_a_secret_is_found_across_chunks(size: int) -> None:
     secret = "the-secret-that-is-cut"
     text = f"{'a' * 70_000}{secret}{'b' * 300_000}{secret}{'é' * (5 * LONGEST)}{secret}"
-    chunks = (text[at : at + size] for at in range(0, len(text), size))
+    chunks = (text[index : index + size] for index in range(0, len(text), size))
     assert "".join(Redactor({secret}).stream(chunks)) == text.replace(secret, "***")
 
 

@@ -121,7 +121,7 @@ def test_python_files_are_read_and_not_run(tmp_path: Path) -> None:
     assert listed[-1].line == 14
     for name, message in (
         ("EMPTY", "EMPTY is empty"),
-        ("COMPUTED", "COMPUTED is no list that can be read without running"),
+        ("COMPUTED", "COMPUTED is not a list that can be read without running"),
         ("CALLED", "line 17 can't be read without running the file"),
         ("MISSING", "it has no list MISSING"),
     ):
@@ -143,7 +143,7 @@ def test_files_without_tools_have_a_reason(tmp_path: Path) -> None:
         ("f.json", " " * (4 << 20) + "[]", "over the limit"),
         ("g.yaml", aliases, "aliases of YAML are not supported"),
         ("h.yaml", "a: [", "can't be parsed"),
-        ("i.py", "def broken(:", "it is no Python"),
+        ("i.py", "def broken(:", "it is not Python"),
         ("j.py", "x = 1", "no function with the decorator of a tool"),
     ):
         if text is not None:

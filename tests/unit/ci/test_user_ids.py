@@ -60,8 +60,8 @@ def test_the_root_group_is_not_used(tmp_path: Path) -> None:
 
 
 def test_a_workspace_of_root_uses_nobody_and_git_stays_root(tmp_path: Path) -> None:
-    found = find_identity(environ(tmp_path))
-    assert found == Identity(NOBODY, NOBODY, owns=False)
+    identity = find_identity(environ(tmp_path))
+    assert identity == Identity(NOBODY, NOBODY, owns=False)
     assert owner_rights(environ(tmp_path)) == {}
 
 

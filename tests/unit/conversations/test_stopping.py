@@ -25,8 +25,8 @@ MET, UNMET, HOPELESS = GoalVerdict(True, 1.0), GoalVerdict(False, 0.5), GoalVerd
 
 def turns(count: int, tools: int = 0) -> list[Turn]:
     return [
-        Turn(f"q{at}", f"a{at}", tool_calls=[{"name": f"tool {at} {call}"} for call in range(tools)])
-        for at in range(count)
+        Turn(f"q{index}", f"a{index}", tool_calls=[{"name": f"tool {index} {call}"} for call in range(tools)])
+        for index in range(count)
     ]
 
 
@@ -118,7 +118,7 @@ def make_turns(pairs: Sequence[tuple[str, str]], tools: Sequence[dict[str, Any]]
 
 
 def calls(names: str) -> list[dict[str, Any]]:
-    return [{"id": f"call-{at}", "name": name, "arguments": {}} for at, name in enumerate(names)]
+    return [{"id": f"call-{index}", "name": name, "arguments": {}} for index, name in enumerate(names)]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class ExampleSuite:
 
 def scored(*scores: float | ErrorInfo | None, evaluator: str = "e") -> dict[str, Scores | ErrorInfo]:
     """Cases c0, c1, … with these scores."""
-    return {f"c{at}": {evaluator: score} for at, score in enumerate(scores)}
+    return {f"c{index}": {evaluator: score} for index, score in enumerate(scores)}
 
 
 def info(name: str = "e", *, higher_is_better: bool = True, **fingerprint: Any) -> EvaluatorInfo:
@@ -85,9 +85,9 @@ def info(name: str = "e", *, higher_is_better: bool = True, **fingerprint: Any) 
 def run_of(*suites: ExampleSuite, scripts: Sequence[Script] | None = None, filters: tuple[str, ...] = ()) -> Run:
     """The run of these suites."""
     fold = RunReducer()
-    for at, suite in enumerate(suites):
+    for index, suite in enumerate(suites):
         for event in suite.events():
-            fold.apply(f"log-{at}", suite.script, event)
+            fold.apply(f"log-{index}", suite.script, event)
     list(fold.close())
     ended = [Script(name, exit_code=0) for name in dict.fromkeys(suite.script for suite in suites)]
     found = tuple(ended if scripts is None else scripts)

@@ -24,12 +24,15 @@ NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)
 def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwanted: int = 0) -> Run:
     """A run with both arms; `unwanted` of five other cases also load the skill."""
     cases = {
-        f"c{at}": {EXPECTATIONS: score, TRIGGERED: float(at < triggered), NOT_TRIGGERED: None}
-        for at, score in enumerate(with_it)
+        f"c{index}": {EXPECTATIONS: score, TRIGGERED: float(index < triggered), NOT_TRIGGERED: None}
+        for index, score in enumerate(with_it)
     }
-    cases |= {f"n{at}": {EXPECTATIONS: None, TRIGGERED: None, NOT_TRIGGERED: float(at >= unwanted)} for at in range(5)}
+    cases |= {
+        f"n{index}": {EXPECTATIONS: None, TRIGGERED: None, NOT_TRIGGERED: float(index >= unwanted)}
+        for index in range(5)
+    }
     evaluators = tuple(map(info, NAMES))
-    other = {f"c{at}": {EXPECTATIONS: score} for at, score in enumerate(without)}
+    other = {f"c{index}": {EXPECTATIONS: score} for index, score in enumerate(without)}
     return run_of(
         ExampleSuite(cases, "pdf", evaluators, "skills/pdf/SKILL.md", HALF),
         ExampleSuite(other, "pdf", evaluators[:1], "skills/pdf/evals/evals.json", None, params=WITHOUT),

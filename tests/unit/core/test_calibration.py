@@ -30,9 +30,9 @@ FUNCTION = Fingerprint(source="s", parameters="q")
 
 
 def make_agreement(alike: int, apart: int = 0) -> Agreement:
-    found = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
-    assert found is not None
-    return found
+    agreement = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
+    assert agreement is not None
+    return agreement
 
 
 def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
@@ -41,9 +41,9 @@ def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUD
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
     columns = Columns()
-    columns.hashes, columns.digests = [f"case-{at}" for at in range(n)], TextColumn([""] * n)
+    columns.hashes, columns.digests = [f"case-{index}" for index in range(n)], TextColumn([""] * n)
     columns.repeats, columns.statuses = array("l", [0] * n), bytearray(n)
-    columns.scores["polite"] = array("d", [1.0 if at < mean * n else 0.0 for at in range(n)])
+    columns.scores["polite"] = array("d", [1.0 if index < mean * n else 0.0 for index in range(n)])
     infos = {"polite": EvaluatorInfo("polite", fingerprint)}
     suite = SuiteResult("bot", "bot", evaluators=infos, columns=columns, complete=True)
     return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
@@ -116,15 +116,15 @@ def test_functions_need_no_calibration() -> None:
 def test_calibration_can_be_required_or_ignored() -> None:
     required = Limits(min_judge_agreement=0.8, severity={"judge_agreement": Severity.FAIL})
     assert verdict(required, {}).conclusion is Conclusion.FAILED
-    untold = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
-    assert (untold.conclusion, untold.warnings) == (Conclusion.PASSED, ())
-    assert untold.uncalibrated
+    without_limit = verdict(replace(required, severity={"judge_agreement": Severity.OFF}), {})
+    assert (without_limit.conclusion, without_limit.warnings) == (Conclusion.PASSED, ())
+    assert without_limit.uncalibrated
 
 
 def test_a_changed_judge_with_a_limit_is_still_reported() -> None:
     limits = Limits(max_drop={"*": 0.1}, min_judge_agreement=0.8, severity={"comparable": Severity.FAIL})
-    found = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
-    assert [each.rule for each in found.failed] == ["comparable"]
+    result = verdict(limits, {}, old=run_of(1.0, replace(JUDGE, prompt="old")))
+    assert [each.rule for each in result.failed] == ["comparable"]
 
 
 def test_calibration_changes_are_reported() -> None:

@@ -36,9 +36,9 @@ def test_an_unmeasured_critical_case_is_not_green() -> None:
     for broken in (ERROR, None):
         cases: dict[str, float | ErrorInfo | None] = {"e": broken}
         run = ExampleSuite({**scored(*[1.0] * 20), "c1": {**cases, "other": None}}, tags=tagged("c0", "c1"))
-        found = judge(run, base, CRITICAL)
-        assert found.exit_code == 3
-        ((rule, value),) = problems(found)
+        judged = judge(run, base, CRITICAL)
+        assert judged.exit_code == 3
+        ((rule, value),) = problems(judged)
         assert rule == "critical cases remain"
         assert value.startswith("c1 passed in the baseline, and met an error")
 
@@ -47,7 +47,7 @@ def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:
     """Cases finish in any order, and a report of shards has the order of one machine."""
     names = ("c10", "c2", "c1")
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged(*names))
-    cases = {name: {"e": 0.0} for name in names} | {f"d{at}": {"e": 1.0} for at in range(17)}
+    cases = {name: {"e": 0.0} for name in names} | {f"d{index}": {"e": 1.0} for index in range(17)}
     found = [judge(ExampleSuite(dict(each), tags=tagged(*names)), base, CRITICAL)
              for each in (cases.items(), reversed(cases.items()))]  # fmt: skip
     assert [value.split()[0] for _, value in problems(found[0])] == ["c1", "c2", "c10"]
@@ -56,12 +56,12 @@ def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:
 
 def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1", "c2"))
-    cases = {f"c{at}": {"e": 1.0} for at in range(2, 20)}
+    cases = {f"c{index}": {"e": 1.0} for index in range(2, 20)}
     fewer = ExampleSuite(cases, tags=tagged("c2"))
-    found = judge(fewer, base, CRITICAL)
-    assert (found.exit_code, problems(found)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
+    judged = judge(fewer, base, CRITICAL)
+    assert (judged.exit_code, problems(judged)[0][1]) == (3, "2 critical cases of the baseline are gone: c0, c1")
     in_other_order = replace(base, cases=dict(reversed(base.cases.items())))
-    assert problems(judge(fewer, in_other_order, CRITICAL)) == problems(found)
+    assert problems(judge(fewer, in_other_order, CRITICAL)) == problems(judged)
     one = judge(ExampleSuite({"c1": {"e": 1.0}, **cases}, tags=tagged("c1", "c2")), base, CRITICAL)
     assert problems(one)[0][1] == "1 critical case of the baseline is gone: c0"
     replaced = ExampleSuite({**cases, "new-0": {"e": 1.0}, "new-1": {"e": 1.0}}, tags=tagged("c2", "new-0", "new-1"))
@@ -72,14 +72,14 @@ def test_critical_cases_can_be_replaced_but_not_removed() -> None:
 def test_a_change_cannot_lower_a_case_that_it_breaks() -> None:
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0"))
     untagged = ExampleSuite(scored(0.0, *[1.0] * 19), tags=tagged("c1"))
-    found = judge(untagged, base, CRITICAL)
-    assert (found.exit_code, problems(found)[0][0]) == (1, "critical case")
+    judged = judge(untagged, base, CRITICAL)
+    assert (judged.exit_code, problems(judged)[0][0]) == (1, "critical case")
 
 
 def test_a_misspelled_tag_does_not_switch_the_limit_off() -> None:
     run = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", tag="critcal"))
-    found = judge(run, run, CRITICAL)
-    assert problems(found) == [
+    judged = judge(run, run, CRITICAL)
+    assert problems(judged) == [
         ("limits apply", "fail_on_critical: no case has the tag 'critical'; the tags are critcal")
     ]
     assert judge(run, run, Policy(Limits(min_pass_rate=0.0))).exit_code == 0
@@ -89,11 +89,11 @@ def test_significantly_more_errors_than_in_the_baseline_are_not_green() -> None:
     base = ExampleSuite(scored(*[1.0] * 300))
     for errors, code in ((5, 0), (6, 3), (9, 3)):
         run = ExampleSuite(scored(*[ERROR] * errors, *[1.0] * (300 - errors)))
-        found = judge(run, base, REGRESSION)
-        assert found.exit_code == code, errors
+        judged = judge(run, base, REGRESSION)
+        assert judged.exit_code == code, errors
         if code:
             value = f"{errors} of 300 cases newly meet an error, 0 don't any more"
-            assert problems(found) == [("new errors", value)]
+            assert problems(judged) == [("new errors", value)]
         assert judge(run, base, Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05))).exit_code == 0
     flaky_base = ExampleSuite(scored(*[1.0] * 100, *[ERROR] * 7, *[1.0] * 193))
     assert judge(ExampleSuite(scored(*[ERROR] * 7, *[1.0] * 293)), flaky_base, REGRESSION).exit_code == 0
@@ -109,9 +109,9 @@ def test_few_more_errors_than_in_the_baseline_are_below_the_smallest_effect() ->
 def test_a_drop_in_too_few_pairs_is_neither_red_nor_green() -> None:
     base = ExampleSuite(scored(*[1.0] * 9))
     for limits in (Limits(fail_on_regression=True), Limits(max_drop={"*": 0.05})):
-        found = judge(ExampleSuite(scored(*[0.0] * 9)), base, Policy(replace(limits, min_pass_rate=0.0)))
-        assert found.exit_code == 3
-        ((_, value),) = problems(found)
+        judged = judge(ExampleSuite(scored(*[0.0] * 9)), base, Policy(replace(limits, min_pass_rate=0.0)))
+        assert judged.exit_code == 3
+        ((_, value),) = problems(judged)
         assert value.endswith("p = 0.002: 9 pairs are too few to decide, at least 10 are needed")
         assert "within noise" not in value
         (passed,) = [
@@ -125,7 +125,7 @@ def test_a_drop_in_too_few_pairs_is_neither_red_nor_green() -> None:
 
 
 def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
-    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{at}") for at in range(5)]
+    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{index}") for index in range(5)]
     broken = [ExampleSuite(scored(*[0.0] * 6), id="s0"), *suites[1:]]
     policy = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True))
     one = evaluate_gates(compare(run_of(broken[0]), run_of(suites[0])), policy)
@@ -136,5 +136,5 @@ def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
 def test_few_drops_have_an_exact_probability() -> None:
     # Without a change, five of five scores fall in 1 of 32 runs: more than half of alpha. Six of six in 1 of 64.
     for n, code in ((5, 0), (6, 3)):
-        found = judge(ExampleSuite(scored(*[0.5] * n)), ExampleSuite(scored(*[1.0] * n)), REGRESSION)
-        assert found.exit_code == code, n
+        judged = judge(ExampleSuite(scored(*[0.5] * n)), ExampleSuite(scored(*[1.0] * n)), REGRESSION)
+        assert judged.exit_code == code, n

@@ -18,7 +18,7 @@ def test_a_table_pairs_the_cases_of_a_slice() -> None:
     source = random.Random(1)
     found = []
     for missing, base_missing in ((0.0, 0.0), (0.0, 0.3), (0.02, 0.3)) * 40:
-        cases = [f"case {at}" for at in range(40)]
+        cases = [f"case {index}" for index in range(40)]
         new, baseline = make_side(source, cases, missing), make_side(source, [*cases, "gone"], base_missing)
         table = make_case_table(cases, new, baseline, {})
         assert table is not None

@@ -169,7 +169,7 @@ def test_cases_changed_under_one_hash_are_counted() -> None:
 
 
 def test_without_common_cases_no_label_is_given() -> None:
-    row = row_of(make_suite(HIGH), ExampleSuite({f"other{at}": {"e": 1.0} for at in range(40)}))
+    row = row_of(make_suite(HIGH), ExampleSuite({f"other{index}": {"e": 1.0} for index in range(40)}))
     assert row.label not in (RowLabel.BETTER, RowLabel.WORSE, RowLabel.UNCHANGED)
     assert (row.n, row.added, row.removed) == (0, 40, 40)
 

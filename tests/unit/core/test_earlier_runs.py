@@ -110,15 +110,15 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
 def test_earlier_runs_count_as_repeats_of_the_base() -> None:
     base = make_run([1.0] * 100)
     new = make_run([1.0] * 92 + [0.0] * 8, "new")
-    past = [found for at in range(4) if (found := select_unchanged(make_run([1.0] * 100, f"c{at}"), base))]
+    past = [found for index in range(4) if (found := select_unchanged(make_run([1.0] * 100, f"c{index}"), base))]
     alone, pooled = compare_row(new, base), compare_row(new, base, *past)
     assert (alone.base_runs, pooled.base_runs) == (1, 5)
     assert alone.delta == pooled.delta == pytest.approx(-0.08)
     lucky = make_run([1.0] * 100)
     usual = [
         found
-        for at in range(4)
-        if (found := select_unchanged(make_run([1.0] * (88 + at) + [0.0] * (12 - at), f"c{at}"), lucky))
+        for index in range(4)
+        if (found := select_unchanged(make_run([1.0] * (88 + index) + [0.0] * (12 - index), f"c{index}"), lucky))
     ]
     assert compare_row(new, lucky).label is RowLabel.WORSE
     assert compare_row(new, lucky, *usual).label is RowLabel.NOISE
@@ -134,7 +134,7 @@ def test_cases_in_quarantine_are_excluded() -> None:
     earlier = select_unchanged(make_run(FLAT, "old"), base)
     assert earlier is not None
     (suite,) = leave_out_cases(earlier, {(0, "c0"), (1, "c1")}).suites
-    assert suite.columns.hashes == [f"c{at}" for at in range(1, 100)]
+    assert suite.columns.hashes == [f"c{index}" for index in range(1, 100)]
     assert list(suite.columns.scores["e"]) == FLAT[1:]
     assert leave_out_cases(earlier, {(1, "c1")}).suites == earlier.suites
 
@@ -142,7 +142,9 @@ def test_cases_in_quarantine_are_excluded() -> None:
 def with_history(base: Run, means: Sequence[float], state: str = "", made_by: str = "") -> Run:
     """A base after runs with these means, by default in the same state."""
     own = state or digest_states(base)["evals/demo.py"]
-    runs = tuple(PastRun(f"run {at}", float(at), SuiteMetrics(), commit=f"c{at}") for at in range(len(means)))
+    runs = tuple(
+        PastRun(f"run {index}", float(index), SuiteMetrics(), commit=f"c{index}") for index in range(len(means))
+    )
     suite = SuiteHistory(
         tuple(SuiteMetrics(0.5) for _ in means),
         {"e": tuple(Score(mean, 100, made_by) for mean in means)},
@@ -201,9 +203,9 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     widened = 0
     for _ in range(400):
         means = [source.gauss(0.5, 0.02) for _ in range(10)]
-        found = measure_movement(means, 0.02 * 2**0.5, trials=1, base_trials=1, pooled=1)
-        assert found is not None
-        widened += bool(found.excess)
+        movement = measure_movement(means, 0.02 * 2**0.5, trials=1, base_trials=1, pooled=1)
+        assert movement is not None
+        widened += bool(movement.excess)
     assert 60 < widened < 140  # a quarter
     steady = measure_movement([0.5] * 10, 0.02, trials=1, base_trials=5, pooled=5)
     assert steady is not None

@@ -1,4 +1,4 @@
-"""Flipped cases with several trials: a repeat is no case."""
+"""Flipped cases with several trials: a repeat is not a case."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def run_of(trials: dict[str, str]) -> Run:
     columns = Columns()
     for case, outcomes in trials.items():
         for repeat, outcome in enumerate(outcomes):
-            found = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
-            columns.add(CaseResult(0, case, repeat, evaluations={"e": found}))
+            evaluation = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
+            columns.add(CaseResult(0, case, repeat, evaluations={"e": evaluation}))
     suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
@@ -47,7 +47,7 @@ def test_a_case_flips_when_most_of_its_trials_do(new: str, old: str, found: tupl
 
 
 def test_the_order_of_failing_trials_is_ignored() -> None:
-    old = {f"c{at}": "PPF" for at in range(20)}
+    old = {f"c{index}": "PPF" for index in range(20)}
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
     assert list_flips(comparison) == ([], [])

@@ -37,9 +37,9 @@ def finding(found: Verdict, rule: str) -> Finding:
 
 
 def test_a_good_run_passes() -> None:
-    found = verdict(GOOD)
-    assert (found.conclusion, found.exit_code, found.failed) == (PASSED, 0, ())
-    assert found.findings
+    result = verdict(GOOD)
+    assert (result.conclusion, result.exit_code, result.failed) == (PASSED, 0, ())
+    assert result.findings
 
 
 NOTHING: dict[str, Any] = {
@@ -61,13 +61,13 @@ NOTHING: dict[str, Any] = {
     ids=["default", "no limits", "any errors", "anything goes"],
 )
 def test_no_result_is_never_green(suites: tuple[ExampleSuite, ...], policy: Policy) -> None:
-    found = verdict(*suites, policy=policy)
-    assert (found.conclusion, found.exit_code) == (UNMEASURABLE, 3)
+    result = verdict(*suites, policy=policy)
+    assert (result.conclusion, result.exit_code) == (UNMEASURABLE, 3)
 
 
 def test_an_evaluator_without_scores_is_never_green() -> None:
-    found = verdict(ExampleSuite(with_other_scores(None, None)))
-    assert (found.exit_code, finding(found, "scores remain").value) == (3, "no score of any case")
+    result = verdict(ExampleSuite(with_other_scores(None, None)))
+    assert (result.exit_code, finding(result, "scores remain").value) == (3, "no score of any case")
 
 
 def test_scores_without_a_threshold_count_as_evaluations() -> None:
@@ -78,9 +78,9 @@ def test_scores_without_a_threshold_count_as_evaluations() -> None:
     ("limit", "conclusion"), [(1.0, FAILED), (0.76, FAILED), (0.75, PASSED), (0.0, PASSED), (None, PASSED)]
 )
 def test_the_pass_rate_has_a_limit(limit: float | None, conclusion: Conclusion) -> None:
-    found = verdict(ExampleSuite(scored(1.0, 1.0, 1.0, 0.0)), policy=Policy(Limits(min_pass_rate=limit)))
-    assert found.conclusion is conclusion
-    assert found.exit_code == (1 if conclusion is FAILED else 0)
+    result = verdict(ExampleSuite(scored(1.0, 1.0, 1.0, 0.0)), policy=Policy(Limits(min_pass_rate=limit)))
+    assert result.conclusion is conclusion
+    assert result.exit_code == (1 if conclusion is FAILED else 0)
 
 
 def test_a_finding_has_the_value_and_the_origin_of_the_limit() -> None:
@@ -97,15 +97,15 @@ def test_unset_limits_are_called_default() -> None:
 @pytest.mark.parametrize(("errors", "conclusion"), [(1, PASSED), (2, UNMEASURABLE)])
 def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion) -> None:
     """At most 5 of 100 by default; one of 20 is just that."""
-    found = verdict(ExampleSuite(scored(*[1.0] * (20 - errors), *[ERROR] * errors)))
-    assert found.conclusion is conclusion
+    result = verdict(ExampleSuite(scored(*[1.0] * (20 - errors), *[ERROR] * errors)))
+    assert result.conclusion is conclusion
 
 
 def test_errors_of_one_evaluator_count_despite_other_scores() -> None:
-    cases = {f"c{at}": {"a": 1.0, "b": ERROR} for at in range(4)}
-    found = verdict(ExampleSuite(cases, evaluators=[info("a"), info("b")]))
-    assert finding(found, "error rate").value == "4 of 4 cases (100.0%)"
-    assert found.conclusion is UNMEASURABLE
+    cases = {f"c{index}": {"a": 1.0, "b": ERROR} for index in range(4)}
+    result = verdict(ExampleSuite(cases, evaluators=[info("a"), info("b")]))
+    assert finding(result, "error rate").value == "4 of 4 cases (100.0%)"
+    assert result.conclusion is UNMEASURABLE
 
 
 @pytest.mark.parametrize(("limit", "conclusion"), [(0.5, PASSED), (0.51, FAILED)])
@@ -116,15 +116,15 @@ def test_the_mean_score_has_a_limit(limit: float, conclusion: Conclusion) -> Non
 
 
 def test_a_mean_without_scores_is_unmeasurable() -> None:
-    found = verdict(ExampleSuite(scored(None)), policy=Policy(Limits(min_score={"e": 0.1})))
-    assert finding(found, "mean score").conclusion is UNMEASURABLE
+    result = verdict(ExampleSuite(scored(None)), policy=Policy(Limits(min_score={"e": 0.1})))
+    assert finding(result, "mean score").conclusion is UNMEASURABLE
 
 
 def test_a_failed_assertion_fails_the_gate() -> None:
     suite = ExampleSuite(scored(1.0, 0.0), assertion_failed=True)
-    found = verdict(suite, policy=LENIENT, scripts=[Script("evals/demo.py", exit_code=1)])
-    assert (found.conclusion, found.exit_code) == (FAILED, 1)
-    assert finding(found, "assert_test").value == "1 case failed"
+    result = verdict(suite, policy=LENIENT, scripts=[Script("evals/demo.py", exit_code=1)])
+    assert (result.conclusion, result.exit_code) == (FAILED, 1)
+    assert finding(result, "assert_test").value == "1 case failed"
 
 
 def test_an_assertion_without_cases_is_unmeasurable() -> None:
@@ -134,9 +134,9 @@ def test_an_assertion_without_cases_is_unmeasurable() -> None:
         ({"a": ERROR, "b": ERROR}, "2 cases, none of them judged: all met errors"),
         ({**scored(None), "b": ERROR}, "2 cases, none of them judged"),
     ):
-        found = verdict(ExampleSuite(cases, assertion_failed=True), policy=LENIENT, scripts=[script])
-        one = finding(found, "assert_test")
-        assert (found.exit_code, one.conclusion, one.value) == (3, UNMEASURABLE, value)
+        result = verdict(ExampleSuite(cases, assertion_failed=True), policy=LENIENT, scripts=[script])
+        one = finding(result, "assert_test")
+        assert (result.exit_code, one.conclusion, one.value) == (3, UNMEASURABLE, value)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_an_assertion_without_cases_is_unmeasurable() -> None:
     ],
 )
 def test_a_failed_script_is_unmeasurable(script: Script, message: str) -> None:
-    found = verdict(GOOD, scripts=[script])
-    assert found.exit_code == 3
-    assert message in finding(found, "scripts end well").value
+    result = verdict(GOOD, scripts=[script])
+    assert result.exit_code == 3
+    assert message in finding(result, "scripts end well").value
 
 
 def test_a_run_that_failing_cases_stopped_has_this_problem_only() -> None:
@@ -188,16 +188,16 @@ def test_one_cause_is_one_problem() -> None:
 
 
 def test_a_failure_wins_over_an_unmeasurable_gate() -> None:
-    found = verdict(ExampleSuite(scored(0.0)), ExampleSuite({}, id="empty"))
-    assert (found.conclusion, found.exit_code) == (FAILED, 1)
-    assert {one.conclusion for one in found.failed} == {FAILED, UNMEASURABLE}
+    result = verdict(ExampleSuite(scored(0.0)), ExampleSuite({}, id="empty"))
+    assert (result.conclusion, result.exit_code) == (FAILED, 1)
+    assert {one.conclusion for one in result.failed} == {FAILED, UNMEASURABLE}
 
 
 def test_a_removed_suite_is_unmeasurable() -> None:
     base = run_of(GOOD, ExampleSuite(scored(1.0), id="old"))
-    found = verdict(GOOD, base=base)
-    assert found.exit_code == 3
-    assert finding(found, "suites remain").value == "old is gone"
+    result = verdict(GOOD, base=base)
+    assert result.exit_code == 3
+    assert finding(result, "suites remain").value == "old is gone"
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,11 @@ def test_an_evaluator_that_lost_all_scores_is_unmeasurable(
     new: dict[str, Any], old: dict[str, Any], evaluator: EvaluatorInfo, conclusion: Conclusion
 ) -> None:
     policy = Policy(Limits(max_error_rate=1.0))
-    found = verdict(
+    result = verdict(
         ExampleSuite(new, evaluators=[evaluator]), policy=policy, base=run_of(ExampleSuite(old, evaluators=[evaluator]))
     )
-    assert found.conclusion is conclusion
-    assert [one.rule for one in found.failed] == (["scores remain"] if conclusion is UNMEASURABLE else [])
+    assert result.conclusion is conclusion
+    assert [one.rule for one in result.failed] == (["scores remain"] if conclusion is UNMEASURABLE else [])
 
 
 def test_a_pending_evaluator_has_no_scores_yet() -> None:
@@ -238,9 +238,9 @@ def test_a_pending_evaluator_has_no_scores_yet() -> None:
     ],
 )
 def test_a_suite_without_scores_is_unmeasurable(evaluator: EvaluatorInfo, reason: str) -> None:
-    found = verdict(ExampleSuite(scored(None, None), evaluators=[evaluator]))
-    assert found.exit_code == 3
-    assert [(one.rule, one.value) for one in found.failed] == [("cases were evaluated", reason)]
+    result = verdict(ExampleSuite(scored(None, None), evaluators=[evaluator]))
+    assert result.exit_code == 3
+    assert [(one.rule, one.value) for one in result.failed] == [("cases were evaluated", reason)]
 
 
 def test_a_suite_waiting_for_reviews_is_pending_unless_its_severity_differs() -> None:
@@ -278,10 +278,10 @@ def test_random_loss_of_scores_is_allowed() -> None:
 
 def test_removed_redefined_or_errored_cases_are_no_lost_scores() -> None:
     new = ExampleSuite(
-        {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{at}": {"e": 1.0} for at in range(20, 60)}},
+        {"c0": {"e": None}, "c1": {"e": ERROR}, **{f"c{index}": {"e": 1.0} for index in range(20, 60)}},
         digests={"c0": "edited"},
     )
-    old = ExampleSuite({f"c{at}": {"e": 1.0} for at in range(60)}, digests={"c0": "first"})
+    old = ExampleSuite({f"c{index}": {"e": 1.0} for index in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
     assert (row.label, row.lost) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
@@ -318,10 +318,10 @@ def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
 
 def test_a_gate_and_a_label_never_disagree() -> None:
     """p = 1/32 of one gated evaluator among eleven others: within noise for both."""
-    names = [f"e{at}" for at in range(11)]
+    names = [f"e{index}" for index in range(11)]
     fields = {"id": "rest", "evaluators": [info(name) for name in names]}
     rest = [
-        ExampleSuite({f"c{at}": dict.fromkeys(names, (at + side) % 2.0) for at in range(20)}, **fields)
+        ExampleSuite({f"c{index}": dict.fromkeys(names, (index + side) % 2.0) for index in range(20)}, **fields)
         for side in (0, 1)
     ]
     new = run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated"), rest[0])
@@ -387,7 +387,7 @@ def test_p95_is_limited_to_a_ratio_of_the_same_quantity() -> None:
     run, base = (run_of(ExampleSuite(scored(*[1.0] * 100))) for _ in range(2))
     for each, slow in ((run, 8), (base, 0)):
         each.suites[0].columns.durations_ms[:] = array(
-            "d", [(100.0 + at % 7) * (5.0 if at < slow else 1.0) for at in range(100)]
+            "d", [(100.0 + index % 7) * (5.0 if index < slow else 1.0) for index in range(100)]
         )
     policy = Policy(Limits(max_p95_ratio=1.5))
     one = finding(evaluate_gates(compare(run, base), policy), "p95 latency ratio")
@@ -409,8 +409,8 @@ def test_a_pass_rate_within_noise_is_reported(
     passed: int, confidence: float | None, conclusion: Conclusion, uncertain: bool
 ) -> None:
     limits = Limits(min_pass_rate=0.9, pass_rate_confidence=confidence)
-    found = verdict(ExampleSuite(scored(*[1.0] * passed, *[0.0] * (50 - passed))), policy=Policy(limits))
-    one = finding(found, "pass rate")
+    result = verdict(ExampleSuite(scored(*[1.0] * passed, *[0.0] * (50 - passed))), policy=Policy(limits))
+    one = finding(result, "pass rate")
     assert (one.conclusion, one.uncertain, "at 50 cases" in one.value) == (conclusion, uncertain, uncertain)
 
 

@@ -41,6 +41,6 @@ names = st.sampled_from(["a", "a (?)", "a (x)", "a (x) #2", "a (?) #2", "a #2"])
 
 @given(st.lists(st.builds(suite, names, st.none() | st.just("x")), max_size=8))
 def test_labels_are_unique(suites: list[SuiteResult]) -> None:
-    found = label_suites(suites)
-    assert len(found) == len(suites)
-    assert len(set(found)) == len(found)
+    labels = label_suites(suites)
+    assert len(labels) == len(suites)
+    assert len(set(labels)) == len(labels)

@@ -39,8 +39,8 @@ def cost(dollars: float, limit: float, *unpriced: str) -> Finding:
 def test_a_cost_has_a_limit(
     dollars: float, limit: float, unpriced: tuple[str, ...], conclusion: Conclusion, value: str, bound: str
 ) -> None:
-    found = cost(dollars, limit, *unpriced)
-    assert (found.conclusion, found.value, found.limit) == (conclusion, value, bound)
+    cost_row = cost(dollars, limit, *unpriced)
+    assert (cost_row.conclusion, cost_row.value, cost_row.limit) == (conclusion, value, bound)
 
 
 @pytest.mark.parametrize(

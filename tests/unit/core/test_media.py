@@ -60,7 +60,7 @@ def test_other_content_is_refused_with_its_name_and_start(tmp_path: Path) -> Non
     page = tmp_path / "cat.png"
     page.write_bytes(OTHERS["html"])
     with pytest.raises(
-        MediaError, match=r"'cat\.png' is no image or audio of a known type; it starts with b'<!doctype"
+        MediaError, match=r"'cat\.png' is not an image or audio of a known type; it starts with b'<!doctype"
     ):
         Media.from_path(page)
     for name, data in OTHERS.items():
@@ -142,9 +142,9 @@ def test_reports_show_type_size_and_digest() -> None:
 
 def test_a_forged_reference_is_plain_data() -> None:
     good = Media.from_bytes(RED).reference()
-    found = read_reference(good)
-    assert found is not None
-    assert describe(found).startswith("[image/png")
+    reference = read_reference(good)
+    assert reference is not None
+    assert describe(reference).startswith("[image/png")
     forged = (
         {**good, "media": "sha256:../../../../etc/passwd"},
         {**good, "media": f"../sha256:{'a' * 64}"},

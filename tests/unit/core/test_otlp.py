@@ -1,4 +1,4 @@
-"""OTLP: files and requests in JSON and protobuf, and what is no OTLP."""
+"""OTLP: files and requests in JSON and protobuf, and what is not OTLP."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def test_files_of_every_form_are_read() -> None:
         gzip.compress(one),
         framed,
     ):
-        found = Trajectory.from_otlp(data, changed_files=["a.txt"])
-        assert [call for call in found.tool_calls if call.name == "search"] == expected[:1]
-        assert [call for call in found.tool_calls if call.name == "fail"] == expected[1:]
-        assert found.changed_files == ["a.txt"]
+        traces = Trajectory.from_otlp(data, changed_files=["a.txt"])
+        assert [call for call in traces.tool_calls if call.name == "search"] == expected[:1]
+        assert [call for call in traces.tool_calls if call.name == "fail"] == expected[1:]
+        assert traces.changed_files == ["a.txt"]
     only = Trajectory.from_otlp(first + b"\n" + second, trace_id="b" * 32)
     assert [call.name for call in only.tool_calls] == ["fail"]
 

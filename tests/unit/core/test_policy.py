@@ -44,10 +44,10 @@ def test_later_limits_win_and_unset_ones_stay() -> None:
         "*": Limits(max_error_rate=0.0, min_score={"c": 0.9}, origin={"max_error_rate": "flag"}),
         "other": Limits(min_pass_rate=0.0),
     }
-    found = Policy(wide, narrow).limits_of(SUITE)
-    assert (found.min_pass_rate, found.max_error_rate) == (0.8, 0.0)
-    assert found.min_score == {"a": 0.5, "b": 0.1, "c": 0.9}
-    assert found.origin == {"min_pass_rate": "file", "min_score.a": "default", "max_error_rate": "flag"}
+    limits = Policy(wide, narrow).limits_of(SUITE)
+    assert (limits.min_pass_rate, limits.max_error_rate) == (0.8, 0.0)
+    assert limits.min_score == {"a": 0.5, "b": 0.1, "c": 0.9}
+    assert limits.origin == {"min_pass_rate": "file", "min_score.a": "default", "max_error_rate": "flag"}
 
 
 def test_a_limit_of_0_is_a_limit() -> None:

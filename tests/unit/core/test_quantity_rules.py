@@ -56,9 +56,9 @@ def ratio(new: Run, old: Run) -> tuple[Conclusion, str]:
 
 
 def excluded_reasons(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
-    found = verdict(new, old, limits)
-    assert not [each for each in found.findings if each.rule == "cost ratio"]
-    return [each.value for each in found.left_out]
+    result = verdict(new, old, limits)
+    assert not [each for each in result.findings if each.rule == "cost ratio"]
+    return [each.value for each in result.left_out]
 
 
 def check_limit(new: Run, limit: float) -> Finding:
@@ -79,8 +79,8 @@ def test_calls_without_a_case_are_compared_by_totals() -> None:
 
 def test_a_small_part_without_a_case_is_spread_over_the_cases() -> None:
     old = run(0.6, cases=[0.1] * 12)
-    found = ratio(run(0.6, cases=[0.3] * 12), old)
-    assert found == (FAILED, "2.33 × the baseline's [2.33, 2.33]")
+    ratio_row = ratio(run(0.6, cases=[0.3] * 12), old)
+    assert ratio_row == (FAILED, "2.33 × the baseline's [2.33, 2.33]")
     few = ratio(run(0.2, cases=[0.3] * 4), run(0.2, cases=[0.1] * 4))
     assert few == (PASSED, "2.33 × the baseline's [2.33, 2.33]: above the limit, within noise at 4 cases")
     assert ratio(run(1.8, cases=[0.2] * 12), old)[0] is FAILED  # 2.3 times, where cases alone cost twice as much
@@ -95,10 +95,10 @@ def test_unknown_values_of_one_side() -> None:
 def make_judged_run(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
     """A run whose tasks cost 0.1 each and whose judge has this cost, unless its answer was cached."""
     result, columns = run(), Columns()
-    for at in range(12):
-        judge = Usage(cost=0.0, cached=True) if at in stored else Usage(10, cost=cost)
+    for index in range(12):
+        judge = Usage(cost=0.0, cached=True) if index in stored else Usage(10, cost=cost)
         evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
-        columns.add(CaseResult(0, f"c{at}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
+        columns.add(CaseResult(0, f"c{index}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
     return replace(result, suites=(replace(result.suites[0], columns=columns),))
 
 
@@ -187,7 +187,7 @@ def test_a_limit_is_shown_as_set() -> None:
         (0.00375, "$0.003750", "≤ $0.003750"),
         (12.0, "$0.0037", "≤ $12.00"),
     ):
-        found = check_limit(run(cases=[0.00375]), limit)
-        assert (found.value, found.limit) == (value, shown)
+        problem = check_limit(run(cases=[0.00375]), limit)
+        assert (problem.value, problem.limit) == (value, shown)
     sums = 0.1 + 0.2, 0.3
     assert {check_limit(run(cases=[each]), 0.3).conclusion for each in sums} == {PASSED}

@@ -36,7 +36,7 @@ def test_a_reused_suite_is_no_evidence() -> None:
     alone = compare(run_of(ExampleSuite(scored(*BAD), id="a")), run_of(ExampleSuite(scored(*GOOD), id="a")))
     assert a.q == alone.rows[0].q
     assert comparison.gone == ()
-    assert [comparison.run.suites[at].id for at, _ in comparison.measured_pairs] == ["a"]
+    assert [comparison.run.suites[index].id for index, _ in comparison.measured_pairs] == ["a"]
 
 
 def test_gates_count_it() -> None:

@@ -79,7 +79,7 @@ def test_a_history_without_common_suites_is_dropped() -> None:
 
 def test_a_changed_evaluator_has_another_digest() -> None:
     versions = [ExampleSuite(scored(1.0), evaluators=(info(prompt=prompt),)) for prompt in "aab"]
-    history = history_after(run_chain(*(run(at, told) for at, told in enumerate(versions))))
+    history = history_after(run_chain(*(run(index, mark) for index, mark in enumerate(versions))))
     one, same, other = (point.made_by if point else "" for point in history.suite_history("demo").scores["e"])
     assert one == same != other
     unknown = history_after(run(1, ExampleSuite(scored(1.0)))).suite_history("demo").scores["e"][0]
@@ -89,10 +89,10 @@ def test_a_changed_evaluator_has_another_digest() -> None:
 @given(st.lists(STEPS, max_size=30))
 def test_a_history_is_bounded_oldest_first_and_has_each_run_once(line: list[Step]) -> None:
     last = run(0, ExampleSuite(scored(1.0)))
-    for at, (commit, dirty, evaluators) in enumerate(line, 1):
+    for index, (commit, dirty, evaluators) in enumerate(line, 1):
         names = sorted(evaluators | {"e"})
-        suite = ExampleSuite({"c": dict.fromkeys(names, at / 40)}, evaluators=tuple(map(info, names)))
-        last = with_history_of(run(at, suite, commit=commit, dirty=dirty), history_after(last))
+        suite = ExampleSuite({"c": dict.fromkeys(names, index / 40)}, evaluators=tuple(map(info, names)))
+        last = with_history_of(run(index, suite, commit=commit, dirty=dirty), history_after(last))
         history = last.history
         assert len(history.runs) <= MOST_RUNS
         times = [past.finished for past in history.runs]
@@ -101,12 +101,12 @@ def test_a_history_is_bounded_oldest_first_and_has_each_run_once(line: list[Step
         clean = [past.commit for past in history.runs if past.commit and not past.dirty]
         assert len(clean) == len(set(clean))
         assert {len(each) for each in history.series()} == {len(history.runs)}
-        assert list_means(history)[-1] == pytest.approx((at - 1) / 40 if at > 1 else 1.0, abs=1e-6)
+        assert list_means(history)[-1] == pytest.approx((index - 1) / 40 if index > 1 else 1.0, abs=1e-6)
         assert with_history_of(last, history) == last
 
 
 def test_columns_that_do_not_fit_are_dropped() -> None:
-    names = [f"e{at}" for at in range(MOST_SERIES + 50)]
+    names = [f"e{index}" for index in range(MOST_SERIES + 50)]
     suite = ExampleSuite({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
     history = run_chain(run(1, suite), run(2, suite), run(3, suite)).history
     assert sum(1 for _ in history.series()) == MOST_SERIES
@@ -114,10 +114,10 @@ def test_columns_that_do_not_fit_are_dropped() -> None:
 
 
 def test_very_long_names_leave_room_for_others() -> None:
-    names = ["n" * MAX_HISTORY_BYTES, *(f"{at}" * 9000 for at in range(10, 60)), "short"]
+    names = ["n" * MAX_HISTORY_BYTES, *(f"{index}" * 9000 for index in range(10, 60)), "short"]
     suite = ExampleSuite({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
     newest = replace(run(1, suite), message="é" * 1000, branch="b" * 1000)
-    history = run_chain(*(replace(newest, id=f"{at}") for at in range(30))).history
+    history = run_chain(*(replace(newest, id=f"{index}") for index in range(30))).history
     assert len(to_json(history)) <= MAX_HISTORY_BYTES
     assert names[0] not in history.suite_history("demo").scores
     assert list_means(history, evaluator="short") == [0.5] * MOST_RUNS
@@ -137,9 +137,9 @@ def test_merged_histories_are_chronological_without_repeats() -> None:
 
 def test_merged_histories_are_bounded_and_unrelated_ones_stay() -> None:
     suite = ExampleSuite(scored(1.0))
-    ours, theirs = (run_chain(*(run(at, suite) for at in range(start, start + 40, 2))) for start in (1, 2))
+    ours, theirs = (run_chain(*(run(index, suite) for index in range(start, start + 40, 2))) for start in (1, 2))
     assert [past.id for past in merge_histories(history_after(ours), history_after(theirs)).runs] == [
-        f"run-{at}" for at in range(21, 41)
+        f"run-{index}" for index in range(21, 41)
     ]
     unrelated = history_after(run(9, ExampleSuite(scored(1.0), id="other", script="evals/other.py")))
     assert merge_histories(history_after(ours), unrelated) == history_after(ours)

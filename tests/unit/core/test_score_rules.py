@@ -102,8 +102,8 @@ WATCHED = (Limits(fail_on_regression=True), Limits(max_drop={"words": 0.02}))
 
 def make_run(*values: float) -> Run:
     """A run with a case for each score, and another evaluator that passes."""
-    good = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(len(values))]
-    run, _ = reduce_events(*(make_score(value, case=f"c{at}") for at, value in enumerate(values)), *good)
+    good = [make_score(1, "exact", f"c{index}", threshold=Threshold(gte=1)) for index in range(len(values))]
+    run, _ = reduce_events(*(make_score(value, case=f"c{index}") for index, value in enumerate(values)), *good)
     return run
 
 
@@ -152,7 +152,7 @@ def test_a_threshold_outside_the_scale_is_never_green() -> None:
         (Threshold(lte=5, gte=1), "(≤ 5 and ≥ 1) holds for every score on the scale [1, 5]"),
     ):
         stars = make_score(0.25, "stars", metadata=stated)
-        others = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+        others = [make_score(1, "exact", f"c{index}", threshold=Threshold(gte=1)) for index in range(60)]
         run, _ = reduce_events(stars, *others, rules={"stars": EvaluatorCriteria(threshold=threshold)})
         verdict = evaluate_gates(compare(run, None), Policy())
         assert verdict.conclusion is Conclusion.UNMEASURABLE, "though 1 of 60 cases may have an error"
@@ -162,7 +162,7 @@ def test_a_threshold_outside_the_scale_is_never_green() -> None:
 
 
 def test_a_failure_outside_its_scale_is_no_error() -> None:
-    others = [make_score(1, "exact", f"c{at}", threshold=Threshold(gte=1)) for at in range(60)]
+    others = [make_score(1, "exact", f"c{index}", threshold=Threshold(gte=1)) for index in range(60)]
     failed = make_score(0.2, threshold=Threshold(gte=0.5))
     run, _ = reduce_events(failed, *others, rules={"*": EvaluatorCriteria(scale=(1, 5)), "exact": EvaluatorCriteria()})
     assert evaluate_gates(compare(run, None), Policy()).conclusion is Conclusion.UNMEASURABLE
@@ -174,7 +174,7 @@ def test_a_failure_outside_its_scale_is_no_error() -> None:
 )
 def test_a_wildcard_changes_no_verdict(setting: dict[str, Any]) -> None:
     declared = (EvaluatorInfo("right", boolean=True),)
-    verdicts = [make_score(at != 7, "right", f"c{at}", threshold=Threshold(gte=1)) for at in range(40)]
+    verdicts = [make_score(index != 7, "right", f"c{index}", threshold=Threshold(gte=1)) for index in range(40)]
     run, cases = reduce_events(*verdicts, evaluators=declared, rules={"*": EvaluatorCriteria(**setting)})
     assert [case.status for case in cases].count(Status.FAILED) == 1
     assert run.suites[0].evaluators["right"].scale is None

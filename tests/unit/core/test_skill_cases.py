@@ -13,18 +13,18 @@ def parse(*cases: Any, **head: Any) -> SkillCases:
 
 
 def test_both_names_of_statements_and_ids_of_any_type_are_read() -> None:
-    found = parse(
+    parsed = parse(
         {"id": 1, "prompt": "a", "expectations": ["x"], "assertions": ["y"], "files": ["evals/files/a.csv"]},
         {"id": "one", "query": "b", "should_trigger": False},
         {"id": ["k", 2], "prompt": "c", "expected_output": "d", "checks": ["true"], "tags": ["critical"]},
         {"prompt": "d"},
         skill_name="pdf",
     )
-    assert (found.problems, found.notices, found.skill_name) == ((), (), "pdf")
-    assert [case.id for case in found.cases] == ["1", "one", '["k",2]', None]
-    assert found.cases[0].expectations == ("x", "y")
-    assert [case.should_trigger for case in found.cases] == [None, False, None, None]
-    assert (found.cases[2].expected_output, found.cases[2].checks, found.cases[2].tags) == (
+    assert (parsed.problems, parsed.notices, parsed.skill_name) == ((), (), "pdf")
+    assert [case.id for case in parsed.cases] == ["1", "one", '["k",2]', None]
+    assert parsed.cases[0].expectations == ("x", "y")
+    assert [case.should_trigger for case in parsed.cases] == [None, False, None, None]
+    assert (parsed.cases[2].expected_output, parsed.cases[2].checks, parsed.cases[2].tags) == (
         "d",
         ("true",),
         ("critical",),
@@ -48,7 +48,7 @@ def test_each_problem_has_its_line_and_unknown_fields_are_reported() -> None:
       {"prompt": "same"}, {"prompt": "same"},
       {"id": 9, "prompt": "i", "expected": "x", "difficulty": 3}
     ], "model": "x"}"""
-    found = parse_skill_cases(text, "e.json")
+    parsed = parse_skill_cases(text, "e.json")
     expected = {
         'e.json:3: the case in line 2 has the id "1" too': 1,
         "e.json:4: a case must have a prompt": 1,
@@ -60,9 +60,9 @@ def test_each_problem_has_its_line_and_unknown_fields_are_reported() -> None:
         'e.json:9: a case must be an object, not "h"': 1,
         "e.json:10: the case in line 10 has the prompt, and no id, too": 1,
     }
-    assert {start: sum(each.startswith(start) for each in found.problems) for start in expected} == expected
-    assert len(found.problems) == len(expected), found.problems
-    (notice,) = found.notices
+    assert {start: sum(each.startswith(start) for each in parsed.problems) for start in expected} == expected
+    assert len(parsed.problems) == len(expected), parsed.problems
+    (notice,) = parsed.notices
     for part in ("'expected' (line 11)", "'difficulty' (line 11)", "'model' (line 1)", "have no effect"):
         assert part in notice
 
@@ -76,34 +76,34 @@ def test_a_misspelt_field_is_a_problem() -> None:
         ("assertion", "assertions"),
         ("Expectations", "expectations"),
     ):
-        found = parse_skill_cases(f'[{{"prompt": "a"}},\n{{"prompt": "b", "{name}": []}}]', "e.json")
-        assert found.problems == (f'e.json:2: there is no field "{name}"; do you mean {meant}?',)
-        assert not found.notices
+        parsed = parse_skill_cases(f'[{{"prompt": "a"}},\n{{"prompt": "b", "{name}": []}}]', "e.json")
+        assert parsed.problems == (f'e.json:2: there is no field "{name}"; do you mean {meant}?',)
+        assert not parsed.notices
     assert parse({"prompt": "a"}, skillname="x").problems
-    many = parse({"prompt": "a", **{f"x{at}": 1 for at in range(3_000)}})
+    many = parse({"prompt": "a", **{f"x{index}": 1 for index in range(3_000)}})
     assert (many.problems, len(many.notices)) == ((), 1)
 
 
 def test_a_file_without_cases_is_a_problem() -> None:
     for text, problem in (
-        ("", "it is no JSON"),
-        ("nope", "it is no JSON"),
-        ('{"evals": [{"prompt": "a"},]}', "it is no JSON"),
-        ('{"evals": [{"prompt": "a"}]} x', "it is no JSON"),
-        ('{"evals": [{"prompt": "a"}\n {"prompt": "b"}]}', "e.json:2: it is no JSON: a comma or ] is expected"),
+        ("", "it is not JSON"),
+        ("nope", "it is not JSON"),
+        ('{"evals": [{"prompt": "a"},]}', "it is not JSON"),
+        ('{"evals": [{"prompt": "a"}]} x', "it is not JSON"),
+        ('{"evals": [{"prompt": "a"}\n {"prompt": "b"}]}', "e.json:2: it is not JSON: a comma or ] is expected"),
         ('{"evals": {}}', "it has no cases"),
         ('{"evals": []}', "it has no cases"),
         ("{}", "it has no cases"),
         ("[" * 100_000, "it has too many levels"),
         ('{"skill_name": 3, "evals": [{"prompt": "a"}]}', "skill_name must be a text"),
     ):
-        found = parse_skill_cases(text, "e.json")
-        assert any(problem in each for each in found.problems), (text[:40], found.problems)
+        parsed = parse_skill_cases(text, "e.json")
+        assert any(problem in each for each in parsed.problems), (text[:40], parsed.problems)
 
 
 def test_many_cases_are_read_and_many_problems_are_counted() -> None:
-    found = parse(*({"id": at, "prompt": f"question {at}"} for at in range(10_000)))
-    assert (len(found.cases), found.problems, found.cases[-1].line) == (10_000, (), 9_999 * 4 + 3)
+    parsed = parse(*({"id": index, "prompt": f"question {index}"} for index in range(10_000)))
+    assert (len(parsed.cases), parsed.problems, parsed.cases[-1].line) == (10_000, (), 9_999 * 4 + 3)
     bad = parse(*({"id": 1, "prompt": "x"} for _ in range(10_000)))
     assert len(bad.problems) == 21
     assert bad.problems[-1] == "9,979 more problems in e.json"

@@ -190,7 +190,7 @@ def test_unmeasurable_checks_are_errors_of_their_case(tmp_path: Path) -> None:
         "{type: text, name: x}": "grader x: it has no config",
         "{type: text, name: x, config: {regex_match: ['(?<a>b']}}": "Python can't compile the pattern",
         "{type: code, name: x, config: {assertions: ['len(errors) == 0']}}": "scoregate has no errors",
-        "{type: code, name: x, config: {assertions: ['1 +']}}": "it is no expression of Python",
+        "{type: code, name: x, config: {assertions: ['1 +']}}": "it is not an expression of Python",
         "{type: code, name: x, config: {language: javascript, assertions: [a]}}": 'assertions in "javascript"',
         "{type: behavior, name: x, config: {max_tokens: 5}}": "grader x: max_tokens: scoregate can't measure it",
         "{type: prompt, name: x, config: {prompt: a, continue_session: true}}": "doesn't see the session",
@@ -246,17 +246,17 @@ def test_a_wrong_file_is_a_problem_with_its_line(tmp_path: Path) -> None:
         "scenarios: []": ":1: it has no cases",
         "scenarios: {a: b}": ":1: scenarios must be a list",
         "scenarios: [1]": ":1: scenarios must be a list of objects, and one is 1",
-        "a: [": ": it is no YAML: ",
+        "a: [": ": it is not YAML: ",
         "a: &x [b]\nscenarios: *x": ":2: *x is an alias; write out what it means",
         "a: " + "[" * 60 + "]" * 60: ":1: it has more than 50 levels",
         "a: b\na: c": ":2: the key 'a' occurs twice",
         "scenarios: [!!python/object/apply:os.system ['x']]": ":1: scenarios must be a list of objects",
         "scenarios: !!python/name:os.system x": ":1: the tag tag:yaml.org,2002:python/name:os.system is not known",
-        "scenarios: !!int ''": ":1: '' is no value of its tag",
-        "scenarios: !!bool x": ":1: 'x' is no value of its tag",
-        "scenarios: !!int 'a'": ":1: 'a' is no value of its tag",
-        "scenarios: a\0b": ": it is no YAML",
-        "--- {}\n--- {}": ":2: it is no YAML",
+        "scenarios: !!int ''": ":1: '' is not a value of its tag",
+        "scenarios: !!bool x": ":1: 'x' is not a value of its tag",
+        "scenarios: !!int 'a'": ":1: 'a' is not a value of its tag",
+        "scenarios: a\0b": ": it is not YAML",
+        "--- {}\n--- {}": ":2: it is not YAML",
         "? [a]\n: b": ":1: a key must be a text",
         "scenarios:\n- prompt: b": ":2: name is missing",
         "scenarios:\n- name: a": ":2: prompt is missing",
@@ -278,7 +278,7 @@ def test_a_wrong_file_is_a_problem_with_its_line(tmp_path: Path) -> None:
         "tasks_from: a.csv\ntasks: []": ":1: tasks_from is not read",
         "tasks: [{id: a, prompt: b}]": ":1: a task must have inputs with a prompt",
         "tasks: [{id: a, inputs: {prompt: b, files: [{path: ../../c}]}}]": "leads out of its folder",
-        "tasks: [tasks/bad.yaml]": "skills/paint/tests/tasks/bad.yaml:2: it is no YAML",
+        "tasks: [tasks/bad.yaml]": "skills/paint/tests/tasks/bad.yaml:2: it is not YAML",
         "tasks: [tasks/list.yaml]": "skills/paint/tests/tasks/list.yaml:1: it must be an object",
         "tasks: [tasks/link.yml]": "skills/paint/tests/tasks/link.yml:1: a task must have inputs with a prompt",
         "tasks: [tasks/far.yml]": "tasks/far.yml:1: it is a link that leads out of the project",
@@ -319,13 +319,13 @@ def test_files_next_to_the_skill_are_not_copied_with_it(tmp_path: Path) -> None:
 
 
 def test_many_cases_and_a_large_file_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "scenarios:\n" + "".join(f"- name: n{at}\n  prompt: p\n  rubric: [a]\n" for at in range(10_000))
+    text = "scenarios:\n" + "".join(f"- name: n{index}\n  prompt: p\n  rubric: [a]\n" for index in range(10_000))
     assert len(read(tmp_path, text).cases) == 10_000
     assert "more than 5,000,000 characters" in read(tmp_path, "#" * 5_000_001).problems[0]
     monkeypatch.setattr(yaml_document, "_MOST_VALUES", 1_000)
     assert "more than 1,000 values" in read(tmp_path, "[" + "1," * 1_001 + "]").problems[0]
     monkeypatch.setattr(place, "MOST_FILES", 10)
-    write(tmp_path, {f"tests/tasks/{at}.yaml": f"id: n{at}\ninputs: {{prompt: a}}\n" for at in range(11)})
+    write(tmp_path, {f"tests/tasks/{index}.yaml": f"id: n{index}\ninputs: {{prompt: a}}\n" for index in range(11)})
     assert "the pattern matches more than 10 files" in read(tmp_path, "tasks: ['tasks/*']").problems[0]
     (tmp_path / SKILL / "tests/tasks/10.yaml").unlink()
     assert len(read(tmp_path, "tasks: ['tasks/*', 'tasks/*.yaml']").cases) == 10

@@ -16,9 +16,9 @@ from scoregate.core.runs.slices import LONGEST_VALUE, MOST_FIELDS, collect_slice
 
 def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:
     columns, cases = Columns(), []
-    for at, body in enumerate(bodies):
+    for index, body in enumerate(bodies):
         for repeat in range(repeats):
-            case = CaseResult(0, f"c{at}", repeat, input=body, tags=(tags or {}).get(at, ()))
+            case = CaseResult(0, f"c{index}", repeat, input=body, tags=(tags or {}).get(index, ()))
             columns.add(case)
             cases.append(case)
     suite = SuiteResult("bot", "bot", columns=columns)
@@ -98,8 +98,8 @@ def test_without_fields_no_case_is_read() -> None:
 
 def test_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "MOST_VALUES", 3)
-    run = run_of(*({f"f{at}": str(at) for at in range(20)} | {"id": at} for at in range(10)), {"id": 0})
-    [found] = collect_slices(run, ["id", *(f"f{at}" for at in range(20))])
+    run = run_of(*({f"f{index}": str(index) for index in range(20)} | {"id": index} for index in range(10)), {"id": 0})
+    [found] = collect_slices(run, ["id", *(f"f{index}" for index in range(20))])
     assert len(found) == MOST_FIELDS
     assert {value: list(rows) for value, rows in found["id"].items()} == {"0": [0, 10], "1": [1], "2": [2]}
 

@@ -28,8 +28,8 @@ def assign(*spans: OtlpSpan) -> tuple[dict[CaseName, list[str]], int]:
 
 def test_a_span_belongs_to_its_nearest_ancestor_with_a_name() -> None:
     # A child may arrive before its parent.
-    found = assign(make(4, 3), make(1), make(2, 1, "x"), make(3, 2), make(5, 1, "y"), make(6, 5), make(7, 99))
-    assert found == ({CaseName("", "x", 0): ["s4", "s2", "s3"], CaseName("", "y", 0): ["s5", "s6"]}, 2)
+    assigned = assign(make(4, 3), make(1), make(2, 1, "x"), make(3, 2), make(5, 1, "y"), make(6, 5), make(7, 99))
+    assert assigned == ({CaseName("", "x", 0): ["s4", "s2", "s3"], CaseName("", "y", 0): ["s5", "s6"]}, 2)
 
 
 def test_else_the_name_of_the_process_or_of_the_trace_counts() -> None:
@@ -74,7 +74,7 @@ def test_spans_are_stored_in_a_file() -> None:
     with closing(SpanStore()) as store:
         for part in range(100):
             text = "x" * 1_000
-            store.add([make(at, trace=f"{part}", case=f"{part}", text=f"{text}{at}") for at in range(100)])
+            store.add([make(index, trace=f"{part}", case=f"{part}", text=f"{text}{index}") for index in range(100)])
         assert store.assign() == 0
         sizes = [len(spans) for _, spans in store.read_cases(200)]
     most = tracemalloc.get_traced_memory()[1]

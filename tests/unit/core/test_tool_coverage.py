@@ -24,24 +24,24 @@ def measure(*calls: ToolCall, **options: object) -> ToolCoverage:
 
 
 def test_tools_arguments_and_values_that_no_case_uses_are_listed() -> None:
-    found = measure(ToolCall("search", {"query": "x", "sort": "new", "other": 1}), ToolCall("pay"), ToolCall("pay"))
-    assert (found.tools, found.arguments, found.values) == (UseCount(2, 1), UseCount(3, 2), UseCount(3, 1))
-    assert found.unused == (
+    measured = measure(ToolCall("search", {"query": "x", "sort": "new", "other": 1}), ToolCall("pay"), ToolCall("pay"))
+    assert (measured.tools, measured.arguments, measured.values) == (UseCount(2, 1), UseCount(3, 2), UseCount(3, 1))
+    assert measured.unused == (
         UnusedItem("value", "search", "sort", "old"),
         UnusedItem("value", "search", "sort", "1"),
         UnusedItem("argument", "search", "page"),
         UnusedItem("tool", "book", path="tools.json", line=7),
     )
-    assert (found.unlisted, found.trials, found.unrecorded) == ({"pay": 2}, 1, 0)
+    assert (measured.unlisted, measured.trials, measured.unrecorded) == ({"pay": 2}, 1, 0)
 
 
 def test_values_count_in_lists_and_numbers_and_mcp_names_are_known() -> None:
-    found = measure(
+    measured = measure(
         ToolCall("mcp__shop__search", {"query": "x", "sort": ["new", "old", 1], "page": None}),
         ToolCall("mcp__shop__book", {"room": 1}),
         ToolCall("mcp__search", {}),
     )
-    assert (found.unused, found.unlisted) == ((), {"mcp__search": 1})
+    assert (measured.unused, measured.unlisted) == ((), {"mcp__search": 1})
 
 
 def test_trials_without_complete_calls_are_counted() -> None:
@@ -52,11 +52,11 @@ def test_trials_without_complete_calls_are_counted() -> None:
         Trajectory((), left_out=1).plain(),
         Trajectory().plain(),
     ]
-    found = measure_coverage((*TOOLS, TOOLS[0]), traces)
-    assert (found.trials, found.unrecorded) == (1, 4)
-    assert found.tools == UseCount(2, 1)
+    coverage = measure_coverage((*TOOLS, TOOLS[0]), traces)
+    assert (coverage.trials, coverage.unrecorded) == (1, 4)
+    assert coverage.tools == UseCount(2, 1)
 
 
 def test_calls_of_many_unlisted_tools_are_bounded() -> None:
-    found = measure(*(ToolCall(f"t{number}") for number in range(500)))
-    assert len(found.unlisted) == 100
+    measured = measure(*(ToolCall(f"t{number}") for number in range(500)))
+    assert len(measured.unlisted) == 100

@@ -92,7 +92,7 @@ def test_sdk_objects_are_read_and_other_values_refused_with_position() -> None:
     result = SimpleNamespace(type="tool", content="at 9", tool_call_id="1", status="success")
     assert read_messages([langchain, result]) == [ToolCall("search", {"q": 1}, "at 9")]
     for wrong in ("text", 1, None, {"content": "x"}, ["role"]):
-        with pytest.raises(TypeError, match="message 2 is no message with a role or a type"):
+        with pytest.raises(TypeError, match="message 2 is not a message with a role or a type"):
             read_messages([{"role": "user", "content": ""}, wrong])
 
 
@@ -210,10 +210,10 @@ def test_spans_of_models_without_content_do_not_show_that_no_tool_was_called() -
         ([silent, tool], ""),
         ([calling, silent], "1 of 2 spans of models have no answer"),
     ):
-        found = read_trace(TaskTrace((), tuple(spans)))
-        assert found is not None
-        assert found.incomplete.startswith(reason), spans
-        assert bool(found.incomplete) is bool(reason)
+        trace = read_trace(TaskTrace((), tuple(spans)))
+        assert trace is not None
+        assert trace.incomplete.startswith(reason), spans
+        assert bool(trace.incomplete) is bool(reason)
     assert read_trace(TaskTrace((), (span(1, 0, 1),))) is None
 
 
@@ -227,9 +227,9 @@ def test_the_answer_of_a_stream_is_known_only_if_a_later_request_repeats_it() ->
         ((replace(first, request={}),), True),
         ((replace(first, error="offline"),), True),
     ):
-        found = read_trace(TaskTrace(calls))
-        assert found is not None
-        assert (found.incomplete == "") is is_known, calls
+        trace = read_trace(TaskTrace(calls))
+        assert trace is not None
+        assert (trace.incomplete == "") is is_known, calls
 
 
 def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
@@ -238,13 +238,13 @@ def test_tools_that_the_provider_ran_are_missed_if_spans_name_others() -> None:
         {"output": [{"type": "web_search_call", "id": "w"}]},
         {"content": [{"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}]},
     ):
-        found = read_trace(TaskTrace((ModelCall("m", response=response),), (tool,)))
-        assert found is not None
-        assert found.incomplete == "the provider of the model ran tools, which have no spans: web_search"
+        trace = read_trace(TaskTrace((ModelCall("m", response=response),), (tool,)))
+        assert trace is not None
+        assert trace.incomplete == "the provider of the model ran tools, which have no spans: web_search"
     plain = {"output": [{"type": "function_call", "call_id": "c", "name": "log"}, {"type": "message"}], "content": "a"}
-    found = read_trace(TaskTrace((ModelCall("m", response=plain),), (tool,)))
-    assert found is not None
-    assert found.incomplete == ""
+    trace = read_trace(TaskTrace((ModelCall("m", response=plain),), (tool,)))
+    assert trace is not None
+    assert trace.incomplete == ""
 
 
 def test_spans_below_another_agent_are_of_a_sub_agent() -> None:
@@ -285,8 +285,8 @@ def test_older_conventions_have_an_event_for_each_message() -> None:
         {"name": "gen_ai.choice", "attributes": {"message": '{"content": "Nine."}'}},
         {"name": "exception", "attributes": {}},
     )
-    found = read_spans([Span("1", "chat", attributes={"gen_ai.operation.name": "chat"}, events=events)])
-    assert found == [Message("user", "Hours?"), Message("assistant", "Nine.")]
+    spans = read_spans([Span("1", "chat", attributes={"gen_ai.operation.name": "chat"}, events=events)])
+    assert spans == [Message("user", "Hours?"), Message("assistant", "Nine.")]
 
 
 def test_the_calls_of_models_are_read_if_no_span_names_a_tool() -> None:
@@ -298,9 +298,9 @@ def test_the_calls_of_models_are_read_if_no_span_names_a_tool() -> None:
     assert trajectory is not None
     assert list(trajectory.steps) == read_messages(OPENAI)
     responses = ModelCall("m", request={"input": "Hours?"}, response={"output": RESPONSES[1:3]})
-    found = read_trace(TaskTrace((responses,)))
-    assert found is not None
-    assert list(found.steps) == [
+    trace = read_trace(TaskTrace((responses,)))
+    assert trace is not None
+    assert list(trace.steps) == [
         Message("user", "Hours?"),
         Message("reasoning", "Look it up."),
         ToolCall("search", {"q": "hours"}),

@@ -21,7 +21,7 @@ from scoregate.core.runs.policy import Criteria, EvaluatorCriteria
 
 
 def flips(count: int, failing: Sequence[int] = ()) -> list[Any]:
-    return [0.0 if at in failing else 1.0 for at in range(count)]
+    return [0.0 if index in failing else 1.0 for index in range(count)]
 
 
 def variant(name: str, scores: Sequence[Any], **fields: Any) -> ExampleSuite:
@@ -64,7 +64,7 @@ def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
     easier = rank(variant("a", flips(60, [1])), variant("c", flips(60, [2, 3])), difference=0.3)
     assert easier.needed_cases is not None
     assert easier.needed_cases < ranking.needed_cases
-    three = rank(*(variant(name, flips(60, [at])) for at, name in enumerate("xyz")))
+    three = rank(*(variant(name, flips(60, [index])) for index, name in enumerate("xyz")))
     assert three.describe().startswith("Any of x, y and z may be the best: 60 cases can't decide.")
 
 
@@ -88,7 +88,7 @@ def test_lower_can_be_better() -> None:
 
 
 def test_a_variant_with_many_missing_scores_is_never_ranked() -> None:
-    broken = [ERROR if at < 20 else 1.0 for at in range(60)]
+    broken = [ERROR if index < 20 else 1.0 for index in range(60)]
     ranking = rank(variant("a", flips(60, range(6))), variant("broken", broken), variant("b", flips(60, range(50))))
     assert states_of(ranking) == {"a": "best", "b": "worse", "broken": "not comparable"}
     row = ranking.rows[-1]
@@ -122,7 +122,7 @@ def test_missing_ranks_have_reasons() -> None:
     assert none.reason == "fewer than two variants can be compared"
     other = rank(variant("a", flips(60), evaluators=[info(source="1")]), variant("b", flips(60)))
     assert other.reason == "the evaluator is not the same for all variants"
-    many = rank(*(variant(f"v{at}", flips(12)) for at in range(MOST_VARIANTS + 1)))
+    many = rank(*(variant(f"v{index}", flips(12)) for index in range(MOST_VARIANTS + 1)))
     assert many.reason == f"there are more than {MOST_VARIANTS} variants"
     assert len(many.rows) == MOST_VARIANTS + 1
 
@@ -143,9 +143,10 @@ def test_variants_are_suites_of_one_id_and_file_with_parameters() -> None:
 
 
 def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first() -> None:
-    cases = {f"c{at}": {"z": 1.0, "b": 0.5, "silent": None} for at in range(12)}
+    cases = {f"c{index}": {"z": 1.0, "b": 0.5, "silent": None} for index in range(12)}
     suites = [
-        ExampleSuite(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": at}) for at in (1, 2)
+        ExampleSuite(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": index})
+        for index in (1, 2)
     ]
     run = run_of(*suites)
     rankings = list(rank_suites(run.suites, lambda _: Criteria()))
@@ -159,6 +160,6 @@ def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first(
 def test_variants_are_seldom_worse_by_chance() -> None:
     source, wrong, runs = random.Random(7), 0, 60
     for _ in range(runs):
-        drawn = [variant(str(at), [float(source.random() < 0.7) for _ in range(40)]) for at in range(6)]
+        drawn = [variant(str(index), [float(source.random() < 0.7) for _ in range(40)]) for index in range(6)]
         wrong += any(row.state is VariantState.WORSE for row in rank(*drawn).rows)
     assert wrong <= 0.15 * runs

@@ -51,28 +51,28 @@ def expected(found: SuiteEstimate) -> float:
 
 
 def test_costs_of_all_calls_at_current_prices_are_summed() -> None:
-    found = estimate([trial(f"c{n}", make_usage(1), judge=make_usage(0.5)) for n in range(10)])
-    assert expected(found) == 15
-    assert (found.cases, found.trials, found.amounts.calls) == (10, 10, 20)
-    assert found.per_case == Interval(1.5, 1.5, 1.5)
-    assert found.cost is not None
-    assert found.cost.low == pytest.approx(15 * 0.95)  # equal costs are no proof of equal lengths
+    estimated = estimate([trial(f"c{n}", make_usage(1), judge=make_usage(0.5)) for n in range(10)])
+    assert expected(estimated) == 15
+    assert (estimated.cases, estimated.trials, estimated.amounts.calls) == (10, 10, 20)
+    assert estimated.per_case == Interval(1.5, 1.5, 1.5)
+    assert estimated.cost is not None
+    assert estimated.cost.low == pytest.approx(15 * 0.95)  # equal costs are no proof of equal lengths
 
 
 def test_recorded_costs_count_where_no_price_is_known() -> None:
     assert expected(estimate([trial("a", Usage(10, 1, 0, 2.5, "unheard-of"))])) == 2.5
-    found = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of"))])
-    assert (found.cost, found.unpriced) == (None, ("unheard-of",))
-    assert "unknown price for model unheard-of" in found.note
+    estimated = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of"))])
+    assert (estimated.cost, estimated.unpriced) == (None, ("unheard-of",))
+    assert "unknown price for model unheard-of" in estimated.note
     partly = estimate([trial("a", Usage(10, 1, 0, None, "unheard-of")), trial("b", make_usage(1))])
     assert expected(partly) == 1
 
 
 def test_cached_answers_cost_nothing() -> None:
     trials = [trial(f"c{n}", make_usage(1, answer=f"{n:016x}")) for n in range(10)]
-    found = estimate(trials, stored=[f"{n:016x}" for n in range(4)])
-    assert expected(found) == 6
-    assert found.full_cost == pytest.approx(10)
+    estimated = estimate(trials, stored=[f"{n:016x}" for n in range(4)])
+    assert expected(estimated) == 6
+    assert estimated.full_cost == pytest.approx(10)
     changed = estimate(trials, SuiteChoice(same_code=False), stored=[f"{n:016x}" for n in range(10)])
     assert changed.cost is not None
     assert changed.cost.expected == 0
@@ -93,9 +93,9 @@ def test_cached_calls_of_the_base_count_as_others_of_their_evaluator() -> None:
     cached = Usage(cost=0.0, model="ours", answer="a" * 16, cached=True)
     assert expected(estimate([trial("a", make_usage(2)), trial("b", cached)])) == 4
     assert expected(estimate([trial("a", make_usage(2)), trial("b", cached)], stored=["a" * 16])) == 2
-    found = estimate([trial("b", cached)])
-    assert found.cost is None
-    assert "their cost is not known" in found.note
+    estimated = estimate([trial("b", cached)])
+    assert estimated.cost is None
+    assert "their cost is not known" in estimated.note
 
 
 def test_repeats_scale_cases_that_follow_the_setting() -> None:

@@ -123,11 +123,11 @@ class Editing(RuleBasedStateMachine):
     def differences_are_what_is_in_one_alone(self) -> None:
         if len(self.known) > 1:
             one, other = self.known[-2:]
-            found = compare_versions(self.client.store, "d", len(self.known) - 1)
-            gone, come = [each.example_id for each in found.removed], [each.example_id for each in found.added]
+            changes = compare_versions(self.client.store, "d", len(self.known) - 1)
+            gone, come = [each.example_id for each in changes.removed], [each.example_id for each in changes.added]
             assert gone == [each for each in one.ids if each not in other.ids]
             assert come == [each for each in other.ids if each not in one.ids]
-            assert found.kept == len(one.ids) - len(gone) == len(other.ids) - len(come)
+            assert changes.kept == len(one.ids) - len(gone) == len(other.ids) - len(come)
 
     def teardown(self) -> None:
         self.folder.cleanup()

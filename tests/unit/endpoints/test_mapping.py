@@ -136,10 +136,10 @@ def test_templates_are_sandboxed(text: str, mapping: Any) -> None:
 
 
 def test_answers_contain_no_templates_or_paths() -> None:
-    found = reply(
+    replied = reply(
         {"output": "{{ 7*7 }}", "other": "$.output", "items": [1]}, {"output": "{{ output }}", "o": "{{ other }}"}
     )
-    assert (found.output, found.metadata) == ("{{ 7*7 }}", {"o": "$.output"})
+    assert (replied.output, replied.metadata) == ("{{ 7*7 }}", {"o": "$.output"})
     assert reply({"items": [1]}, {"output": "{{ response.items }}"}).output == [1]
     with pytest.raises(EndpointError):
         reply({"a": "b"}, {"output": "{{ a.__class__ }}"})
@@ -147,8 +147,8 @@ def test_answers_contain_no_templates_or_paths() -> None:
 
 def test_fields_of_a_reply_are_normalized() -> None:
     mapping = {"output": "Answer: {{ a }}", "context": "$.c", "metadata": "$.m", "tool_calls": "$.t", "model": "$.x"}
-    found = reply({"a": 1, "c": "page", "m": '{"k": 2}', "t": {"name": "f"}, "x": "small"}, mapping)
-    assert found == Reply(
+    replied = reply({"a": 1, "c": "page", "m": '{"k": 2}', "t": {"name": "f"}, "x": "small"}, mapping)
+    assert replied == Reply(
         "Answer: 1", context=("page",), metadata={"k": 2, "model": "small"}, tool_calls=({"name": "f"},)
     )
     assert reply({"output": "", "metadata": "plain", "context": [1, "a"]}, None) == Reply(

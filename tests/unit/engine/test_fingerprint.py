@@ -98,10 +98,10 @@ def fingerprint(tmp_path: Path) -> Iterator[Any]:
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         parameters.append(name)
         spec.loader.exec_module(module)
-        found = fingerprint_object(module.EVALUATOR, **ignore)
+        mark = fingerprint_object(module.EVALUATOR, **ignore)
         path.unlink()
         __import__("linecache").clearcache()
-        return found
+        return mark
 
     yield load
     for name in parameters:
@@ -215,10 +215,10 @@ def test_slots_are_parameters_too(fingerprint: Any) -> None:
 
 def test_an_iterator_as_argument_is_not_consumed(fingerprint: Any, tmp_path: Path) -> None:
     del tmp_path
-    found = fingerprint(
+    mark = fingerprint(
         change_source("EVALUATOR = Words()", "EVALUATOR = Words(tags=iter([1]))\nITERATOR = EVALUATOR.tags")
     )
-    assert found.parameters
+    assert mark.parameters
     assert list(sys.modules[f"evaluators_{next(_numbers) - 1}"].ITERATOR) == [1]
 
 

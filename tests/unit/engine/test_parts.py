@@ -31,12 +31,12 @@ def run(result: object) -> Any:
 
 
 def test_the_usage_of_a_call_counts_once_and_every_part_names_its_answer() -> None:
-    found = run({"polite": True, "brief": 0.5})
-    (case,) = found.cases
+    result = run({"polite": True, "brief": 0.5})
+    (case,) = result.cases
     usages = {name: each.usage for name, each in case.evaluations.items()}
     assert usages == {"checks.polite": SPENT, "checks.brief": Usage(model="m", answer="one", calls=0)}
-    assert (found.cost, found.tokens) == (0.25, 15)
-    assert found.columns.unpriced == set()
+    assert (result.cost, result.tokens) == (0.25, 15)
+    assert result.columns.unpriced == set()
 
 
 def test_the_usage_of_a_call_without_results_counts_for_the_suite() -> None:

@@ -82,10 +82,14 @@ def test_documented_columns_are_read(tmp_path: Path) -> None:
     path = write_table(
         tmp_path, f"{HEADER},expected_response\r\nWhen?,Support,Hours,Answers,At nine\r\nWhere?,A,B,C,\r\n"
     )
-    found = TestSet.from_csv(path, "N", "D", "S")
-    assert (found.name, found.description, found.short_description) == ("N", "D", "S")
-    assert (found.test_count, found.test_set_type, found.behaviors) == (2, TestType.SINGLE_TURN, ["Answers", "C"])
-    first, second = found.tests or []
+    test_set = TestSet.from_csv(path, "N", "D", "S")
+    assert (test_set.name, test_set.description, test_set.short_description) == ("N", "D", "S")
+    assert (test_set.test_count, test_set.test_set_type, test_set.behaviors) == (
+        2,
+        TestType.SINGLE_TURN,
+        ["Answers", "C"],
+    )
+    first, second = test_set.tests or []
     assert first.prompt == Prompt(content="When?", expected_response="At nine", language_code="en")
     assert second.prompt
     assert second.prompt.expected_response is None
@@ -118,10 +122,10 @@ def test_requirement_is_a_column_and_headers_ignore_case(tmp_path: Path) -> None
 
 def test_types_are_inferred(tmp_path: Path) -> None:
     path = write_table(tmp_path, "category,topic,behavior,test_type,goal,max_turns\nc,t,b,,g,\nc,t,b,multi_turn,h,3\n")
-    found = TestSet.from_csv(path)
-    assert found.test_set_type is TestType.MULTI_TURN
-    assert [test.test_type for test in found.tests or []] == [TestType.MULTI_TURN] * 2
-    assert found.tests[1].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
+    test_set = TestSet.from_csv(path)
+    assert test_set.test_set_type is TestType.MULTI_TURN
+    assert [test.test_type for test in test_set.tests or []] == [TestType.MULTI_TURN] * 2
+    assert test_set.tests[1].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
 def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
@@ -142,8 +146,8 @@ def test_unknown_columns_are_named_and_skipped(tmp_path: Path) -> None:
         ("prompt_content,category,topic,behavior,topic\n", ":1: column 'topic' comes twice"),
         (HEADER + "\n", " has no tests"),
         (HEADER + "\n\n,,,\n , ,,\n", " has no tests"),
-        (HEADER + "\nq,c,t\n", ":2: has 3 cells, the header 4"),
-        (HEADER + "\nq,c,t,b,x\n", ":2: has 5 cells, the header 4"),
+        (HEADER + "\nq,c,t\n", ":2: has 3 cells, but the header has 4"),
+        (HEADER + "\nq,c,t,b,x\n", ":2: has 5 cells, but the header has 4"),
         (HEADER + "\nq,,t, \n", ":2: column category: is empty; column behavior: is empty"),
         (HEADER + '\nq,c,t,b\n\n"a\nb",c,t,b\n,c,t,b\n', ":6: column prompt_content: is empty"),
         (HEADER + ",test_type\nq,c,t,b,Both\n", ":2: column test_type: must be Single-Turn, Multi-Turn or empty"),
@@ -206,7 +210,7 @@ def test_a_large_table_is_read_row_by_row(tmp_path: Path) -> None:
     tests = read_tests(path)
     assert [next(tests).source_line for _ in range(3)] == [2, 3, 4]
     tests.close()  # type: ignore[attr-defined]
-    with pytest.raises(InvalidTests, match=":5002: has 1 cells"):
+    with pytest.raises(InvalidTests, match=":5002: has 1 cell,"):
         list(read_tests(path))
 
 

@@ -24,9 +24,9 @@ def test_nested_and_flat_fields_are_read(tmp_path: Path) -> None:
     assert first.prompt == second.prompt
     assert (first.behavior, first.test_type, second.metadata) == ("b", TestType.SINGLE_TURN, {"a": None})
     path.write_text(json.dumps([TALK]))
-    found = TestSet.from_json(path, "n")
-    assert (found.name, found.test_set_type, found.test_count) == ("n", TestType.MULTI_TURN, 1)
-    assert found.tests[0].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
+    parsed = TestSet.from_json(path, "n")
+    assert (parsed.name, parsed.test_set_type, parsed.test_count) == ("n", TestType.MULTI_TURN, 1)
+    assert parsed.tests[0].test_configuration.max_turns == 3  # type: ignore[index,union-attr]
 
 
 def test_a_line_has_its_number(tmp_path: Path) -> None:

@@ -20,16 +20,16 @@ def evaluate(*assertions: dict[str, object], output: object = "hello") -> Evalua
 
 
 def test_all_required_assertions_must_pass() -> None:
-    found = evaluate({"type": "contains", "value": "ell"}, {"type": "equals", "value": "x", "weight": 3})
-    assert (found.score, found.threshold) == (0.25, Threshold(gte=1))
-    assert found.metadata == {"reason": "equals x"}
+    result = evaluate({"type": "contains", "value": "ell"}, {"type": "equals", "value": "x", "weight": 3})
+    assert (result.score, result.threshold) == (0.25, Threshold(gte=1))
+    assert result.metadata == {"reason": "equals x"}
 
 
 def test_an_assertion_without_weight_is_only_scored() -> None:
-    found = evaluate({"type": "equals", "value": "x", "weight": 0})
-    assert (found.score, found.threshold) == (0.0, None)
-    found = evaluate({"type": "equals", "value": "x", "weight": 0}, {"type": "contains", "value": "ell"})
-    assert found.score == 1.0
+    result = evaluate({"type": "equals", "value": "x", "weight": 0})
+    assert (result.score, result.threshold) == (0.0, None)
+    result = evaluate({"type": "equals", "value": "x", "weight": 0}, {"type": "contains", "value": "ell"})
+    assert result.score == 1.0
 
 
 def test_an_image_is_an_error_of_each_assertion_of_texts() -> None:

@@ -81,6 +81,12 @@ def test_a_data_frame_and_an_open_file_are_no_lists_of_cases(project: Path) -> N
             assert not len(result.cases)
 
 
+def test_a_file_without_cases_is_named(project: Path) -> None:
+    (project / "rows.csv").write_text("input,expected\n")
+    result = evaluate("demo", data="rows.csv", task=lambda input: input, scorers=bool)  # noqa: A006
+    assert [error.message for error in result.errors] == ["suite 'demo': the data 'rows.csv' has no cases"]
+
+
 def test_an_empty_cell_is_no_value_and_tags_are_separated_by_commas(project: Path) -> None:
     (project / "rows.csv").write_text('input,expected,tags\nWhen?,,"hours, critical"\n')
     result = evaluate("demo", data="rows.csv", task=lambda input: input, scorers=lambda expected: expected is None)  # noqa: A006
@@ -94,7 +100,7 @@ def test_invalid_rows_and_duplicates_are_reported_with_their_place(project: Path
     result = evaluate("demo", data="rows.jsonl", task=lambda input: input)  # noqa: A006
     invalid, duplicate = (error.message for error in result.errors)
     assert "rows.jsonl:2" in invalid
-    assert "rows.jsonl:3 is left out: rows.jsonl:1 has the input, too" in duplicate
+    assert "rows.jsonl:3 is left out: it has the input of rows.jsonl:1" in duplicate
 
 
 def test_a_row_without_the_input_of_the_others_is_reported_and_an_empty_cell_is_an_empty_input(project: Path) -> None:

@@ -297,8 +297,8 @@ def test_two_cases_with_one_identity_are_reported_with_both_positions() -> None:
     result = run([lambda: True], data=data)
     assert len(result.columns) == 2
     same_input, same_id = problems(result)
-    assert "case 3 is left out: case 1 has the input, too" in same_input
-    assert "case 4 is left out: case 2 has the id 'x', too" in same_id
+    assert "case 3 is left out: it has the input of case 1" in same_input
+    assert "case 4 is left out: it has the id 'x' of case 2" in same_id
 
 
 def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
@@ -339,8 +339,8 @@ def test_problems_of_a_suite_are_named_and_its_run_is_not_green() -> None:
         ({"cluster": "nowhere"}, "no case has a field 'nowhere'"),
         ({"name": ""}, "it needs a name"),
     ):
-        found = problems(run(**{"scorers": [lambda: True], **arguments}))
-        assert any(message in each for each in found), (message, found)
+        messages = problems(run(**{"scorers": [lambda: True], **arguments}))
+        assert any(message in each for each in messages), (message, messages)
 
 
 def test_with_a_wrong_option_no_case_runs() -> None:

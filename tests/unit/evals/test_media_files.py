@@ -60,16 +60,16 @@ def test_a_wrong_file_is_a_problem_with_the_line(data: Path) -> None:
     assert len(rows) == 1
     assert "data.jsonl:1: " in problems[0]
     assert "can't be read: No such file" in problems[0]
-    assert "'page.png' is no image or audio of a known type" in problems[1]
+    assert "'page.png' is not an image or audio of a known type" in problems[1]
 
 
 def test_other_fields_named_media_stay_data(data: Path) -> None:
     values: list[Any] = [{"media": "tv", "year": 1}, {"media": ["tv"]}, "media", {"medium": "tv"}]
-    rows, problems = read(data, *({"id": str(at), "input": value} for at, value in enumerate(values)))
+    rows, problems = read(data, *({"id": str(index), "input": value} for index, value in enumerate(values)))
     assert (problems, [row.input for row in rows]) == ([], values)
 
 
 def test_a_template_of_text_refuses_an_image() -> None:
     for value in (Media.from_bytes(RED), [Media.from_bytes(RED)]):
-        with pytest.raises(InvalidSuite, match="is no text: give the task a function"):
+        with pytest.raises(InvalidSuite, match="is not text: give the task a function"):
             render_template("What is {{ picture }}?", {"picture": value})

@@ -69,9 +69,9 @@ CLEAN = (
 def test_personal_data_is_found_and_never_repeated() -> None:
     check = pii_free()
     for kind, text, value in FOUND:
-        found = check(text)
-        assert (found.score, found.threshold) == (0, Threshold(gte=1)), text
-        metadata = dict(found.metadata or {})
+        checked = check(text)
+        assert (checked.score, checked.threshold) == (0, Threshold(gte=1)), text
+        metadata = dict(checked.metadata or {})
         assert metadata["found"] == {kind: 1}, text
         assert metadata["reason"].startswith(f"{kind} "), text
         assert value not in str(metadata), text
@@ -81,8 +81,8 @@ def test_personal_data_is_found_and_never_repeated() -> None:
 def test_other_texts_pass() -> None:
     check = pii_free()
     for text in CLEAN:
-        found = check(text)
-        assert (found.passed, found.metadata) == (True, None), text
+        checked = check(text)
+        assert (checked.passed, checked.metadata) == (True, None), text
 
 
 def test_unicode_variants_are_found() -> None:

@@ -82,12 +82,12 @@ def errors_of(result: EvalResult) -> dict[str, str]:
 
 def test_a_function_without_an_output_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(PYTHON.replace("{RESULTS}", repr(RESULTS)))
-    found = errors_of(run("python", tmp_path, *RESULTS, file="bot.py", function="call_api", config={}))
-    assert "call_api of bot.py returned None" in found["none"]
-    assert "without an output, with the fields ['tokenUsage']" in found["usage"]
-    assert "without an output, with the fields ['error']" in found["empty error"]
-    assert "without an output, with the fields ['output']" in found["null"]
-    assert {name for name, message in found.items() if not message} == {"empty", "object", "zero"}
+    errors = errors_of(run("python", tmp_path, *RESULTS, file="bot.py", function="call_api", config={}))
+    assert "call_api of bot.py returned None" in errors["none"]
+    assert "without an output, with the fields ['tokenUsage']" in errors["usage"]
+    assert "without an output, with the fields ['error']" in errors["empty error"]
+    assert "without an output, with the fields ['output']" in errors["null"]
+    assert {name for name, message in errors.items() if not message} == {"empty", "object", "zero"}
 
 
 def test_a_function_imports_modules_of_its_folder_when_it_is_called(tmp_path: Path) -> None:
@@ -102,19 +102,19 @@ def test_a_program_that_prints_no_answer_is_an_error(tmp_path: Path) -> None:
         'case "$1" in stderr) echo "no key" >&2;; silent) ;; blank) echo;; *) echo "$1";; esac\n'
     )
     result = run("exec", tmp_path, "stderr", "silent", "blank", "hello", command=["sh", "bot.sh"], config={})
-    found = errors_of(result)
-    assert "sh printed no answer to its standard output; its errors: no key" in found["stderr"]
+    errors = errors_of(result)
+    assert "sh printed no answer to its standard output; its errors: no key" in errors["stderr"]
     for name in ("silent", "blank"):
-        assert "sh printed no answer to its standard output; its errors: none" in found[name]
-    assert found["hello"] == ""
+        assert "sh printed no answer to its standard output; its errors: none" in errors[name]
+    assert errors["hello"] == ""
     assert not result.passed
 
 
 def test_an_address_without_an_output_is_an_error(tmp_path: Path, address: str) -> None:
     options: dict[str, Any] = {"url": f"{address}/{{{{prompt}}}}", "method": "GET", "headers": {}}
-    found = errors_of(run("http", tmp_path, *BODIES, **options, path=["data", "text"]))
-    assert "the answer has null as its output" in found["null"]
-    assert "the answer has no 'text'" in found["missing"]
-    assert "the answer is empty" in found["nothing"]
-    assert found["empty"] == ""
+    errors = errors_of(run("http", tmp_path, *BODIES, **options, path=["data", "text"]))
+    assert "the answer has null as its output" in errors["null"]
+    assert "the answer has no 'text'" in errors["missing"]
+    assert "the answer is empty" in errors["nothing"]
+    assert errors["empty"] == ""
     assert "the answer is empty" in errors_of(run("http", tmp_path, "nothing", **options))["nothing"]

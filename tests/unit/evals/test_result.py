@@ -67,11 +67,11 @@ def test_the_table_for_notebooks_has_failing_cases_first_and_is_escaped() -> Non
 
 
 def test_results_are_compared_by_case() -> None:
-    found = run("From 9 to 17.").compare(run("Closed."))
-    assert {row.evaluator: (row.base, row.mean) for row in found.rows}["has"] == (0.0, 1.0)
-    assert set(found.newly_passing) == {"<b>open</b>?", "close?"}
-    assert found.newly_failing == ()
-    assert "has: 0.000 → 1.000" in str(found)
+    comparison = run("From 9 to 17.").compare(run("Closed."))
+    assert {row.evaluator: (row.base, row.mean) for row in comparison.rows}["has"] == (0.0, 1.0)
+    assert set(comparison.newly_passing) == {"<b>open</b>?", "close?"}
+    assert comparison.newly_failing == ()
+    assert "has: 0.000 → 1.000" in str(comparison)
 
 
 def test_a_result_is_a_data_frame() -> None:

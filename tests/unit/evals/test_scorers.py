@@ -96,11 +96,11 @@ YES_NO: list[tuple[Check, Any, Any, str | None]] = [
 
 def test_yes_no_scorers_pass_at_one_and_explain_failures() -> None:
     for check, output, expected, reason in YES_NO:
-        found = check(output, expected)
+        checked = check(output, expected)
         label = (check.name, output, expected)
-        assert found.threshold == Threshold(gte=1), label
-        assert found.passed is (reason is None), label
-        shown = (found.metadata or {}).get("reason", "")
+        assert checked.threshold == Threshold(gte=1), label
+        assert checked.passed is (reason is None), label
+        shown = (checked.metadata or {}).get("reason", "")
         assert re.search(reason or "^$", shown), (label, shown)
     assert latency(1)("x", duration_s=0.5).passed
     assert latency(1)("x", duration_s=1.5).metadata == {"reason": "1.5 s"}

@@ -96,13 +96,13 @@ def test_wrong_tasks_are_problems_and_the_others_run() -> None:
     def strange(nothing_like_it: str, other: str) -> None: ...
 
     result = run([good, good, lambda question: question, 7, strange, half])
-    found = problems(result)
-    assert found[:3] == [
+    messages = problems(result)
+    assert messages[:3] == [
         "two tasks have the name 'good': give a dict, task={'a': …, 'b': …}",
         "a lambda in a list of tasks has no name: give a dict, task={'a': lambda …}",
         "task 'int' must be callable, not 7",
     ]
-    assert found[3].startswith("the task 'strange' can't be called: no value is named like its parameters")
+    assert messages[3].startswith("the task 'strange' can't be called: no value is named like its parameters")
     assert list(result.by_variant) == ["good", "half"]
     assert problems(run({"": good, 3: good, "x" * 101: good, "a": half})) == [
         "the name of a task must be a text of 1 to 100 characters, not ''",

@@ -37,9 +37,9 @@ WANTED: list[Any] = [("search", {"q": "hours", "n": 1}), {"name": "buy", "args":
 
 
 def apply_scorer(check: TrajectoryCheck, *calls: ToolCall, **fields: Any) -> tuple[float, str | None]:
-    found = check(Trajectory([Message("user", "Hours?"), *calls], **fields))
-    assert isinstance(found, Evaluation)
-    return round(found.score, 3), None if found.metadata is None else found.metadata["reason"]
+    checked = check(Trajectory([Message("user", "Hours?"), *calls], **fields))
+    assert isinstance(checked, Evaluation)
+    return round(checked.score, 3), None if checked.metadata is None else checked.metadata["reason"]
 
 
 def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference() -> None:
@@ -66,8 +66,8 @@ def test_each_mode_scores_the_share_that_matches_and_names_the_first_difference(
         ("subset", (), (1.0, None)),
         ("subset", (BUY, BUY), (0.5, f"call 2, {buy}, is not expected")),
     ):
-        found = apply_scorer(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
-        assert (mode, calls, *found) == (mode, calls, *expected_calls)
+        evaluation = apply_scorer(tool_calls(WANTED, mode=mode), *calls)  # type: ignore[arg-type]
+        assert (mode, calls, *evaluation) == (mode, calls, *expected_calls)
 
 
 def test_arguments_are_compared_as_configured() -> None:

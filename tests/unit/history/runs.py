@@ -26,6 +26,7 @@ def write_run(
     suite: str = "bot",
     cases: Sequence[str] = (),
     digests: Sequence[str] = (),
+    repeats: Sequence[int] = (),
     evaluators: Mapping[str, Fingerprint] | None = None,
     usage: Usage | None = None,
     **fields: Any,
@@ -39,21 +40,23 @@ def write_run(
         suite: the id of the suite.
         cases: the hashes of the cases.
         digests: the digests of their definitions.
+        repeats: the repeats of the cases, from 0.
         evaluators: the fingerprints.
         usage: of the task, for each case.
         fields: of the run.
     """
     length = len(next(iter(scores.values())))
-    hashes = cases or [f"case-{at}" for at in range(length)]
+    hashes = cases or [f"case-{row}" for row in range(length)]
     marks = evaluators or {}
     infos = {name: EvaluatorInfo(name, marks.get(name, Fingerprint(model="judge-1"))) for name in scores}
-    at = START + number * DAY
+    started = START + number * DAY
     columns = Columns()
     with RunWriter(folder) as writer:
         for row, case_hash in enumerate(hashes):
             case = CaseResult(
                 0,
                 case_hash,
+                repeat=repeats[row] if repeats else 0,
                 name=f"Case {case_hash}",
                 digest=digests[row] if digests else "same",
                 evaluations={name: Evaluation(column[row], HALF) for name, column in scores.items()},
@@ -64,5 +67,5 @@ def write_run(
             writer.add(case)
         result = SuiteResult(id=suite, label=suite, evaluators=infos, complete=True, columns=columns)
         about = {"id": f"run-{number}", "commit": f"{number:040x}", "branch": "main", "complete": True, **fields}
-        writer.finish(Run(started=at, finished=at + 60, version="1", suites=(result,), **about))
+        writer.finish(Run(started=started, finished=started + 60, version="1", suites=(result,), **about))
     return folder

@@ -140,16 +140,31 @@ def test_flaky_cases_flip_without_a_change(tmp_path: Path) -> None:
         write_run(tmp_path / str(number), number, {"exact": scores}, digests=digests, commit=f"{number // 2:040x}")
     store = open_store(tmp_path)
     import_folders(store, list_run_folders(tmp_path), SOURCE)
-    found = load_flaky(store, ALL)
-    assert [(each.case, each.flips, each.pairs, each.trials, each.passed) for each in found] == [
+    flaky_cases = load_flaky(store, ALL)
+    assert [(each.case, each.flips, each.pairs, each.trials, each.passed) for each in flaky_cases] == [
         ("case-0", 5, 5, 6, 3),
         ("case-1", 1, 5, 6, 3),
     ]
-    assert [each.same_commit for each in found] == [3, 1]
-    assert [(each.low, each.high) for each in found] == [wilson_interval(5, 5), wilson_interval(1, 5)]
+    assert [each.same_commit for each in flaky_cases] == [3, 1]
+    assert [(each.low, each.high) for each in flaky_cases] == [wilson_interval(5, 5), wilson_interval(1, 5)]
     assert [each.case for each in load_flaky(store, RunFilter(runs=2))] == ["case-0"]
     assert load_flaky(store, ALL, suite="other") == []
     assert len(load_flaky(store, ALL, suite="bot")) == 2
+
+
+def test_flips_between_runs_with_uncommitted_changes_are_not_at_one_commit(tmp_path: Path) -> None:
+    for number, dirty in enumerate((False, True, False, False)):
+        write_run(tmp_path / str(number), number, {"exact": [float(number % 2)]}, commit="a" * 40, dirty=dirty)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert [(case.flips, case.same_commit) for case in load_flaky(store, ALL)] == [(3, 1)]
+
+
+def test_flips_within_a_run_are_at_one_commit_whatever_is_uncommitted(tmp_path: Path) -> None:
+    write_run(tmp_path / "0", 0, {"exact": [1.0, 0.0]}, cases=["a", "a"], repeats=[0, 1], dirty=True)
+    store = open_store(tmp_path)
+    import_folders(store, list_run_folders(tmp_path), SOURCE)
+    assert [(case.flips, case.same_commit) for case in load_flaky(store, ALL)] == [(1, 1)]
 
 
 def test_a_change_of_the_fingerprint_is_no_flip(tmp_path: Path) -> None:
@@ -361,7 +376,9 @@ def test_a_project_is_named_by_its_repository(tmp_path: Path) -> None:
 def test_queries_of_a_year_are_fast(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     for number in range(60):
-        write_run(tmp_path / "r" / str(number), number, {"exact": [float((number * at) % 7 > 2) for at in range(200)]})
+        write_run(
+            tmp_path / "r" / str(number), number, {"exact": [float((number * index) % 7 > 2) for index in range(200)]}
+        )
     import_folders(store, list_run_folders(tmp_path / "r"), SOURCE)
     began = time.process_time()
     assert len(load_flaky(store, RunFilter(runs=100))) > 100
@@ -375,7 +392,7 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
         score = Evaluation(number / 10, Threshold(gte=0.3))
         collector.add(CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score}))
     collector.leave_out({0})
-    scores = [(collector.trials[at][1], name, score, passed) for at, name, score, passed, _ in collector.scores]
+    scores = [(collector.trials[index][1], name, score, passed) for index, name, score, passed, _ in collector.scores]
     assert scores == [
         (f"case {number}", name, number / 10, number >= 3) for number in (1, 3, 5) for name in ("exact", "short")
     ]
@@ -383,7 +400,7 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
 
 def test_skipped_suites_are_no_measurement(tmp_path: Path) -> None:
     used = Usage(10, 5, cost=0.1, model="small")
-    folders = [write_run(tmp_path / str(at), at, {"exact": [1.0, 0.0]}, usage=used) for at in range(2)]
+    folders = [write_run(tmp_path / str(index), index, {"exact": [1.0, 0.0]}, usage=used) for index in range(2)]
     head = json.loads((folders[1] / "run.json").read_text())
     head["suites"][0]["carried"] = {"id": "run-0", "name": "main@0000000"}
     (folders[1] / "run.json").write_text(json.dumps(head))

@@ -90,8 +90,10 @@ def test_an_empty_history_and_one_run_have_pages() -> None:
 @pytest.mark.parametrize("years", [1, 30])
 def test_long_histories_stay_readable(years: int) -> None:
     points = [
-        make_point(START + at * DAY, (at % 10) / 10, changes=["models"] if at % 50 == 49 else [], models=f"m{at}")
-        for at in range(365 * years)
+        make_point(
+            START + index * DAY, (index % 10) / 10, changes=["models"] if index % 50 == 49 else [], models=f"m{index}"
+        )
+        for index in range(365 * years)
     ]
     page = html.fromstring(draw(points))
     assert page.xpath("count(//circle)") < 400

@@ -69,10 +69,10 @@ async def test_each_kind_has_a_value_and_a_score_from_0_to_1() -> None:
     ],
 )
 async def test_errors_are_data_and_never_a_score(judge: Any, fields: dict[str, Any], message: str) -> None:
-    found = await result(judge, **fields)
-    assert (found.grade.value, found.grade.score) == (None, None)
-    assert found.error is not None
-    assert message in found.error.message
+    returned = await result(judge, **fields)
+    assert (returned.grade.value, returned.grade.score) == (None, None)
+    assert returned.error is not None
+    assert message in returned.error.message
 
 
 def wrong_response() -> None:

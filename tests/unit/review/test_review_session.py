@@ -39,9 +39,9 @@ def queue(*names: str, battles: bool = True, choices: tuple[Choice, ...] = ()) -
 
 
 def state(session: ReviewSession, mark: str = "") -> dict[str, Any]:
-    found = session.state(mark)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found)
+    page_state = session.state(mark)
+    assert page_state is not None
+    data: dict[str, Any] = json.loads(page_state)
     return data
 
 
@@ -92,13 +92,13 @@ def test_a_refresh_reads_nothing_without_new_reviews(tmp_path: Path, monkeypatch
         Verdict(case="a", baseline="old a", challenger="new a", winner=Winner.TIE, by="Bob"),
     )
     now = state(session, known["mark"])
-    assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "said": "tie"}], "b": []}
+    assert {row["name"]: row["others"] for row in now["battles"]} == {"a": [{"by": "Bob", "decision": "tie"}], "b": []}
     assert session.battles.open_battles([key, other]) == [other]
 
 
 def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
     session = ReviewSession(queue("a"), open_store(tmp_path), "Ann")
-    assert state(session)["battles"][0]["said"] is None
+    assert state(session)["battles"][0]["decision"] is None
     file = tmp_path / ".scoregate" / "verdicts" / "better.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("no verdict\n")
@@ -106,13 +106,13 @@ def test_a_broken_store_is_reported_until_repaired(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match=r"better\.jsonl:1"):
             session.state()
     file.unlink()
-    assert state(session)["battles"][0]["said"] is None
+    assert state(session)["battles"][0]["decision"] is None
 
 
 def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
-    found = queue("a")
-    session = ReviewSession(found, open_store(tmp_path), "Ann")
-    (key,) = found.judged
+    queued = queue("a")
+    session = ReviewSession(queued, open_store(tmp_path), "Ann")
+    (key,) = queued.judged
     for refused in (
         lambda: session.score_details(key),
         lambda: session.correct(key, 1, ()),
@@ -120,8 +120,8 @@ def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match="Judge the battle"):
             refused()
-    (battle,) = found.battles
-    ReviewSession(found, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
+    (battle,) = queued.battles
+    ReviewSession(queued, open_store(tmp_path), "Bob").battles.judge(battle, Side.TIE, "")
     with pytest.raises(UsageError):
         session.score_details(key)
     session.battles.judge(battle, Side.TIE, "")
@@ -129,9 +129,9 @@ def test_a_score_is_hidden_while_its_battle_is_pending(tmp_path: Path) -> None:
 
 
 def test_choices_of_a_judge_have_names_and_exclude_other_scores(tmp_path: Path) -> None:
-    found = queue("a", battles=False, choices=CHOICES)
-    session = ReviewSession(found, open_store(tmp_path), "Ann")
-    (key,) = found.judged
+    queued = queue("a", battles=False, choices=CHOICES)
+    session = ReviewSession(queued, open_store(tmp_path), "Ann")
+    (key,) = queued.judged
     data = session.score_details(key)
     assert [(each["value"], each["name"]) for each in data["choices"]] == [
         (1, "good / very good"), (0.5, ""), (0, "poor"),
@@ -139,16 +139,16 @@ def test_choices_of_a_judge_have_names_and_exclude_other_scores(tmp_path: Path) 
     assert data["only"] is True
     with pytest.raises(UsageError, match=r"0 \(poor\), 1 \(good\)"):
         session.correct(key, 0.7, ())
-    assert session.correct(key, 1, ())["said"] == 1
+    assert session.correct(key, 1, ())["decision"] == 1
 
 
 def test_without_choices_seen_scores_are_offered_and_any_is_accepted(tmp_path: Path) -> None:
-    found = queue("a", battles=False)
-    session = ReviewSession(found, open_store(tmp_path), "Ann")
-    (key,) = found.judged
+    queued = queue("a", battles=False)
+    session = ReviewSession(queued, open_store(tmp_path), "Ann")
+    (key,) = queued.judged
     data = session.score_details(key)
     assert ([each["value"] for each in data["choices"]], data["only"]) == ([1, 0.5, 0], False)
-    assert session.correct(key, 0.7, ())["said"] == 0.7
+    assert session.correct(key, 0.7, ())["decision"] == 0.7
 
 
 def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ def test_a_verdict_replaces_all_of_its_person_on_the_pair(tmp_path: Path) -> Non
 @pytest.mark.parametrize("side", [Side.LEFT, Side.RIGHT, Side.TIE])
 @pytest.mark.parametrize("reviewer", ["Ann", "Bob", "Eve", "Joe"])
 def test_reviews_are_shown_unchanged(tmp_path: Path, side: Side, reviewer: str) -> None:
-    found = queue("a", "b", "c")
-    session = ReviewSession(found, open_store(tmp_path), reviewer)
-    for key in found.battles:
+    queued = queue("a", "b", "c")
+    session = ReviewSession(queued, open_store(tmp_path), reviewer)
+    for key in queued.battles:
         shown = session.battles.judge(key, side, "why")
-        assert (shown["said"], shown["comment"]) == (side.value, "why")
+        assert (shown["decision"], shown["comment"]) == (side.value, "why")
     wins = {"left": "left", "right": "right"}.get(side.value)
     for each in read_verdicts(open_store(tmp_path), "better"):
-        key = next(key for key in found.battles if found.battles[key].case == each.case)
+        key = next(key for key in queued.battles if queued.battles[key].case == each.case)
         winner = {Winner.BASELINE: each.baseline, Winner.CHALLENGER: each.challenger}.get(each.winner)
         assert winner == (session.battles.details(key)[wins] if wins else None)
 

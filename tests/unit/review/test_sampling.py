@@ -28,10 +28,12 @@ def run_of(cases: int = 40, repeats: int = 1, run: str = "1", choices: tuple[Cho
     """A run of cases with scores of a judge and of a function with a reason; repeats of a case are equal."""
 
     def read() -> Iterator[CaseResult]:
-        for at in range(cases):
+        for index in range(cases):
             for repeat in range(repeats):
-                case = CaseResult(0, f"case {at}", repeat, name=f"case {at}", input="ask", output=f"answer {at}")
-                score = float(at % 2) if choices else at / cases
+                case = CaseResult(
+                    0, f"case {index}", repeat, name=f"case {index}", input="ask", output=f"answer {index}"
+                )
+                score = float(index % 2) if choices else index / cases
                 case.evaluations["polite"] = Evaluation(score, None, {"reason": "so"})
                 case.evaluations["short"] = Evaluation(1, None, {"reason": "counted"})
                 yield case
@@ -54,7 +56,7 @@ def test_a_sample_is_always_the_same_and_grows() -> None:
 
 def test_every_score_is_equally_likely() -> None:
     drawn = [name for run in range(400) for name in names(draw_sample(run_of(10, run=str(run)), 3))]
-    counts = [drawn.count(f"case {at}") for at in range(10)]
+    counts = [drawn.count(f"case {index}") for index in range(10)]
     assert sum(counts) == 1200
     assert all(80 < count < 160 for count in counts), counts  # 120 ± 4 standard errors
 
@@ -77,7 +79,7 @@ def test_the_judges_score_is_shown_after_the_review(tmp_path: Path) -> None:
     assert (row["score"], row["sampled"]) == (None, True)
     assert (shown["score"], shown["reason"], [each["value"] for each in shown["choices"]]) == (None, "", [1, 0])
     data = session.correct(row["key"], 1, [])
-    assert (data["said"], data["score"] in (0, 1), data["reason"]) == (1, True, "so")
+    assert (data["decision"], data["score"] in (0, 1), data["reason"]) == (1, True, "so")
     assert session.remove_correction(row["key"])["score"] is None
 
 
@@ -93,7 +95,7 @@ def test_a_sampled_override_names_its_judge_and_keeps_a_chosen_one(tmp_path: Pat
     for row in state(freely)["judges"]:
         if row["evaluator"] == "polite":
             freely.correct(row["key"], 0, [])
-    assert [row["said"] for row in state(sample)["judges"]] == [None, None]
+    assert [row["decision"] for row in state(sample)["judges"]] == [None, None]
     for row in state(sample)["judges"]:
         sample.correct(row["key"], 1, [])
     overrides: list[Override] = list(store.read(OVERRIDES, ("polite",)))
@@ -116,10 +118,10 @@ def test_a_file_hides_the_judges_choice_and_is_imported_as_a_sample(tmp_path: Pa
     assert {(sheet["score"], sheet["reason"], sheet["sampled"], len(sheet["choices"])) for sheet in sheets} == {
         (None, "", True, 2)
     }
-    filled = "".join(json.dumps({**sheet, "said": 1}) + "\n" for sheet in sheets).encode()
+    filled = "".join(json.dumps({**sheet, "decision": 1}) + "\n" for sheet in sheets).encode()
     save_import(store, parse_lines(filled, build_queue(run), draw_sample(run), origin="file", by="Ann"))
     assert [each.sampled for each in store.read(OVERRIDES, ("polite",))] == [True, True]
-    guessed = json.dumps({**sheets[0], "score": 1, "said": 1}).encode()
+    guessed = json.dumps({**sheets[0], "score": 1, "decision": 1}).encode()
     with pytest.raises(UsageError, match="not the exported values"):
         parse_lines(guessed, build_queue(run), draw_sample(run), origin="file", by="Ann")
 

@@ -68,9 +68,9 @@ def score_trial(tmp_path: Path, **fields: Any) -> Any:
 
 def test_checks_need_no_model(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    found = score_trial(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
-    assert found.score == 0.5
-    assert found.metadata["reason"] == "1 of 2 hold; test -e b.txt: it exited with 1"
+    evaluation = score_trial(tmp_path, checks=["test -e a.txt", "test -e b.txt"], expected="not graded beside checks")
+    assert evaluation.score == 0.5
+    assert evaluation.metadata["reason"] == "1 of 2 hold; test -e b.txt: it exited with 1"
     assert score_trial(tmp_path) is None
 
 

@@ -23,19 +23,19 @@ Scores = Mapping[str, Sequence[float | None]]
 
 def cases(scores: Sequence[float | None]) -> dict[str, list[float | None]]:
     """Cases with one repeat each."""
-    return {f"case-{at}": [score] for at, score in enumerate(scores)}
+    return {f"case-{index}": [score] for index, score in enumerate(scores)}
 
 
 def columns_of(evaluators: Mapping[str, Scores], clusters: Mapping[str, str] | None = None) -> Columns:
     """Every repeat of every case, in the order of cases."""
-    found = Columns()
+    columns = Columns()
     names = dict.fromkeys(case for scores in evaluators.values() for case in scores)
     for case in names:
         repeats = max(len(scores.get(case, ())) for scores in evaluators.values())
         for repeat in range(repeats):
             by_name = {name: scores[case][repeat] for name, scores in evaluators.items() if case in scores}
-            found.add(_trial(case, repeat, by_name, (clusters or {}).get(case)))
-    return found
+            columns.add(_trial(case, repeat, by_name, (clusters or {}).get(case)))
+    return columns
 
 
 def _trial(case: str, repeat: int, by_name: Mapping[str, float | None], cluster: str | None) -> CaseResult:

@@ -37,45 +37,45 @@ def make_overrides(table: dict[tuple[float, float], int]) -> list[EvaluationOver
 )
 def test_kappa_and_its_error_match_references(rows: Sequence[Sequence[int]], value: float, error: float) -> None:
     table = {(i / 2, j / 2): count for i, row in enumerate(rows) for j, count in enumerate(row)}
-    found = measure_agreement(make_overrides(table))
-    assert found is not None
-    assert found.kappa is not None
-    assert (found.kappa.value, found.kappa.error) == pytest.approx((value, error), abs=1e-12)
-    assert found.n == sum(map(sum, rows))
+    agreement = measure_agreement(make_overrides(table))
+    assert agreement is not None
+    assert agreement.kappa is not None
+    assert (agreement.kappa.value, agreement.kappa.error) == pytest.approx((value, error), abs=1e-12)
+    assert agreement.n == sum(map(sum, rows))
 
 
 def test_the_interval_of_kappa_adds_an_agreement_and_a_disagreement() -> None:
     """By hand: 52 judgements, 36 alike; the judge gave 0 to 26, people to 31."""
-    found = cohens_kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
+    kappa = cohens_kappa({(0.0, 0.0): 20, (0.0, 1.0): 5, (1.0, 0.0): 10, (1.0, 1.0): 15})
+    assert kappa is not None
+    assert kappa.low is not None
+    assert kappa.high is not None
     center = (36 / 52 - 0.5) / 0.5
-    assert (found.low + found.high) / 2 == pytest.approx(center)
+    assert (kappa.low + kappa.high) / 2 == pytest.approx(center)
     smoothed = cohens_kappa({(0.0, 0.0): 41, (0.0, 1.0): 11, (1.0, 0.0): 21, (1.0, 1.0): 31})  # twice as many of each
     assert smoothed is not None
-    assert (found.high - found.low) / 2 == pytest.approx(1.959964 * sqrt(2) * smoothed.error)
+    assert (kappa.high - kappa.low) / 2 == pytest.approx(1.959964 * sqrt(2) * smoothed.error)
 
 
 @pytest.mark.parametrize("n", [1, 49, 50, 51, 2000])
 def test_an_interval_needs_50_judgements_and_has_a_width(n: int) -> None:
     for table in ({(1.0, 1.0): n - 1, (0.0, 0.0): 1}, {(1.0, 1.0): n, (0.0, 1.0): 1}, {(1.0, 0.0): n, (0.0, 1.0): 1}):
-        found = cohens_kappa(table)
-        if found is None:
+        kappa = cohens_kappa(table)
+        if kappa is None:
             continue
         if sum(table.values()) < 50:
-            assert (found.low, found.high) == (None, None)
+            assert (kappa.low, kappa.high) == (None, None)
         else:
-            assert found.low is not None
-            assert found.high is not None
-            assert -1 <= found.low <= found.value <= found.high <= 1
-            assert found.low < found.high
+            assert kappa.low is not None
+            assert kappa.high is not None
+            assert -1 <= kappa.low <= kappa.value <= kappa.high <= 1
+            assert kappa.low < kappa.high
 
 
 def test_more_than_a_hundred_different_scores_have_no_interval() -> None:
-    found = cohens_kappa({(at / 200, (at + at % 2) / 200): 1 for at in range(200)})
-    assert found is not None
-    assert (found.low, found.high) == (None, None)
+    kappa = cohens_kappa({(index / 200, (index + index % 2) / 200): 1 for index in range(200)})
+    assert kappa is not None
+    assert (kappa.low, kappa.high) == (None, None)
 
 
 @given(tables)
@@ -83,14 +83,14 @@ def test_errors_are_of_the_delta_method(table: dict[tuple[float, float], int]) -
     """The error computed in another way: from numerical derivatives of kappa."""
     n = sum(table.values())
     assume(n > 0)
-    found = cohens_kappa(table)
-    assume(found is not None and chance(shares(table)) < 0.95)
+    kappa = cohens_kappa(table)
+    assume(kappa is not None and chance(shares(table)) < 0.95)
     p, h = shares(table), 1e-6
     slopes = {cell: (value(p | {cell: p[cell] + h}) - value(p | {cell: p[cell] - h})) / (2 * h) for cell in p}
     mean = sum(p[cell] * slopes[cell] for cell in p)
     variance = sum(p[cell] * slopes[cell] ** 2 for cell in p) - mean**2
-    assert found is not None
-    assert found.error == pytest.approx(sqrt(max(0.0, variance) / n), abs=1e-4)
+    assert kappa is not None
+    assert kappa.error == pytest.approx(sqrt(max(0.0, variance) / n), abs=1e-4)
 
 
 def shares(table: dict[tuple[float, float], int]) -> dict[tuple[float, float], float]:
@@ -108,25 +108,25 @@ def value(p: dict[tuple[float, float], float]) -> float:
 
 @given(tables)
 def test_invariants_hold(table: dict[tuple[float, float], int]) -> None:
-    found = measure_agreement(make_overrides(table))
-    assert (found is None) == (not any(table.values()))
-    assume(found is not None)
-    assert found is not None
-    assert 0 <= found.low <= found.accuracy <= found.high <= 1
-    assert sum(found.confusion.values()) == found.n
-    if found.kappa is not None:
-        assert (found.kappa.low is None) == (found.n < 50)
-        if found.kappa.low is not None and found.kappa.high is not None:
-            assert -1 <= found.kappa.low <= found.kappa.value <= found.kappa.high <= 1 + 1e-12
-            assert found.kappa.low < found.kappa.high
-        assert found.kappa.value <= found.accuracy + 1e-12
+    agreement = measure_agreement(make_overrides(table))
+    assert (agreement is None) == (not any(table.values()))
+    assume(agreement is not None)
+    assert agreement is not None
+    assert 0 <= agreement.low <= agreement.accuracy <= agreement.high <= 1
+    assert sum(agreement.confusion.values()) == agreement.n
+    if agreement.kappa is not None:
+        assert (agreement.kappa.low is None) == (agreement.n < 50)
+        if agreement.kappa.low is not None and agreement.kappa.high is not None:
+            assert -1 <= agreement.kappa.low <= agreement.kappa.value <= agreement.kappa.high <= 1 + 1e-12
+            assert agreement.kappa.low < agreement.kappa.high
+        assert agreement.kappa.value <= agreement.accuracy + 1e-12
     mirrored = measure_agreement(make_overrides({(person, judge): count for (judge, person), count in table.items()}))
     assert mirrored is not None
-    assert mirrored.accuracy == found.accuracy
-    assert (mirrored.kappa is None) == (found.kappa is None)
-    if mirrored.kappa is not None and found.kappa is not None:
-        assert mirrored.kappa.value == pytest.approx(found.kappa.value)
-        assert mirrored.kappa.error == pytest.approx(found.kappa.error, abs=1e-7)
+    assert mirrored.accuracy == agreement.accuracy
+    assert (mirrored.kappa is None) == (agreement.kappa is None)
+    if mirrored.kappa is not None and agreement.kappa is not None:
+        assert mirrored.kappa.value == pytest.approx(agreement.kappa.value)
+        assert mirrored.kappa.error == pytest.approx(agreement.kappa.error, abs=1e-7)
 
 
 def test_full_agreement_and_constant_scores() -> None:
@@ -141,9 +141,9 @@ def test_full_agreement_and_constant_scores() -> None:
 
 
 def test_rounding_errors_do_not_make_scores_differ() -> None:
-    found = measure_agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
-    assert found is not None
-    assert found.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
+    agreement = measure_agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
+    assert agreement is not None
+    assert agreement.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
 
 
 @settings(deadline=None)  # the first call imports scipy
@@ -166,6 +166,6 @@ def test_wilson_is_scipys(trials: tuple[int, int]) -> None:
     ],
 )
 def test_conclusions(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
-    found = measure_agreement(make_overrides({(0.0, 0.0): 7, (0.0, 1.0): 3}))
-    assert found is not None
-    assert found.conclusion(least, fewest=fewest) is conclusion
+    agreement = measure_agreement(make_overrides({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+    assert agreement is not None
+    assert agreement.conclusion(least, fewest=fewest) is conclusion

@@ -22,7 +22,9 @@ Table = dict[int, float | None]
 
 def make_run(*tables: Table, commit: str = "base", name: str = "e", model: str = "m") -> Run:
     """A run of one suite; each table has an evaluator's score of each case, None for an error."""
-    evaluators = {f"{name}{at}": {str(case): [score] for case, score in each.items()} for at, each in enumerate(tables)}
+    evaluators = {
+        f"{name}{index}": {str(case): [score] for case, score in each.items()} for index, each in enumerate(tables)
+    }
     infos = [EvaluatorInfo(each, replace(SAME, model=model)) for each in evaluators]
     return replace(run_of(suite_of(evaluators, infos=infos)), commit=commit)
 
@@ -126,7 +128,8 @@ def test_shifts_of_many_evaluators_are_corrected_for_their_number() -> None:
     rows = compare(replace(new, control=control), base).rows
     assert not any(has_drifted(row) for row in rows)
     alone = [
-        compare_with(make_run(draw(0.8, 300, 200 + at)), make_run(tables[at]), make_run(tables[at])) for at in range(12)
+        compare_with(make_run(draw(0.8, 300, 200 + index)), make_run(tables[index]), make_run(tables[index]))
+        for index in range(12)
     ]
     together = [row.drift.p for row in rows if row.drift and row.drift.p is not None]
     assert min(together) > min(row.drift.p for row in alone if row.drift and row.drift.p is not None)

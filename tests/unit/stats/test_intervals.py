@@ -75,27 +75,29 @@ def test_an_interval_counts_one_more_case_in_either_direction(n: int) -> None:
     for step in (0.0, 3.0):
         squares = sum((value - mean) ** 2 for value in values) + 2 * max(largest, step) ** 2
         half = quantile(0.975, n) * sqrt(squares / ((n + 2) * n))
-        found = measure_spread([(value, 1) for value in values]).interval(step)
-        assert found == pytest.approx((mean - half, mean + half), abs=CLOSE)
+        bounds = measure_spread([(value, 1) for value in values]).interval(step)
+        assert bounds == pytest.approx((mean - half, mean + half), abs=CLOSE)
 
 
 @pytest.mark.parametrize("n", [2, 10, 57, 400])
 def test_the_detectable_effect_uses_its_own_variance(n: int) -> None:
     values = differences(n)
-    found = measure_spread([(value, 1) for value in values]).detectable()
+    smallest = measure_spread([(value, 1) for value in values]).detectable()
     squares = sum(value * value for value in values)
     variance = (squares + 2 * max(map(abs, values)) ** 2) / (n + 2)
     factor = quantile(0.975, n) + quantile(0.8, n)
-    assert found is not None
-    assert found == pytest.approx(factor * sqrt((variance + found * sqrt(squares / n) - found**2) / n), abs=CLOSE)
+    assert smallest is not None
+    assert smallest == pytest.approx(
+        factor * sqrt((variance + smallest * sqrt(squares / n) - smallest**2) / n), abs=CLOSE
+    )
 
 
 def test_the_detectable_effect_of_pass_and_fail_matches_the_audit() -> None:
     """δ = 2.80·√((ψ + δ − δ²) / n) with ψ = (better + worse + 2) / (n + 2)."""
-    found = measure_spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
-    assert found is not None
-    assert found == pytest.approx(2.8016 * sqrt((10 / 102 + found - found**2) / 100), abs=1e-4)
-    assert detectable_change(10 / 102, 1.0, 100) == pytest.approx(found)
+    smallest = measure_spread([(1.0, 1)] * 3 + [(-1.0, 1)] * 5 + [(0.0, 1)] * 92).detectable()
+    assert smallest is not None
+    assert smallest == pytest.approx(2.8016 * sqrt((10 / 102 + smallest - smallest**2) / 100), abs=1e-4)
+    assert detectable_change(10 / 102, 1.0, 100) == pytest.approx(smallest)
 
 
 def test_one_cluster_has_no_error() -> None:
@@ -103,8 +105,14 @@ def test_one_cluster_has_no_error() -> None:
     assert around.interval() == (-inf, inf)
     assert around.detectable() is None
     assert around.t_test() == 1.0
-    found = estimate_difference(Pairs(1, ((0.5, 1),), rose=1), scale=1.0)
-    assert (found.delta, found.p, found.low, found.high, found.detectable) == (0.5, 0.5, -1.0, 1.0, None)
+    difference = estimate_difference(Pairs(1, ((0.5, 1),), rose=1), scale=1.0)
+    assert (difference.delta, difference.p, difference.low, difference.high, difference.detectable) == (
+        0.5,
+        0.5,
+        -1.0,
+        1.0,
+        None,
+    )
 
 
 def test_equal_differences() -> None:
@@ -121,14 +129,14 @@ def examine(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Est
 @pytest.mark.parametrize("n", [2, 10, 49, 50, 5_000])
 def test_no_interval_is_without_width(n: int) -> None:
     for values in ([0.0] * n, [0.25] * n, [0.0] * (n - 1) + [1.0]):
-        found = examine(*values)
-        assert found.high > found.low
+        examined = examine(*values)
+        assert examined.high > examined.low
 
 
 def test_no_difference_in_many_cases_is_a_narrow_interval() -> None:
-    found = examine(*[0.0] * 1_000)
-    assert (found.delta, found.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
-    assert found.smallest_margin == pytest.approx(3.689 / 1_000, abs=1e-6)
+    examined = examine(*[0.0] * 1_000)
+    assert (examined.delta, examined.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
+    assert examined.smallest_margin == pytest.approx(3.689 / 1_000, abs=1e-6)
 
 
 def test_fewer_than_fifty_cases_allow_for_an_unseen_change() -> None:
@@ -150,8 +158,8 @@ def test_few_cases_rule_out_no_rare_collapse() -> None:
 
 
 def test_an_interval_ends_with_the_scale() -> None:
-    found = examine(1.0, 1.0, -0.5)
-    assert (found.low, found.high) == (-1.0, 1.0)
+    examined = examine(1.0, 1.0, -0.5)
+    assert (examined.low, examined.high) == (-1.0, 1.0)
     free = examine(1.0, 1.0, -0.5, scale=None)
     assert free.low < -1.0
     assert free.high > 1.0
@@ -200,8 +208,8 @@ def test_few_collapses_rule_out_no_more_than_their_number(n: int, most: int) -> 
 
 
 def test_a_small_drop_widens_the_interval() -> None:
-    found = examine(*[-0.01, -0.011] * 150)
-    assert found.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
+    examined = examine(*[-0.01, -0.011] * 150)
+    assert examined.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
 
 
 def test_the_interval_of_a_mean_score_is_wilsons_for_pass_and_fail() -> None:

@@ -25,7 +25,7 @@ def binary_scores(better: int, worse: int, equal: int) -> tuple[Scores, Scores]:
 
 def shifted_scores(by: float, n: int, wobble: float = 0.0) -> tuple[Scores, Scores]:
     """Scores around 0.5, shifted by an amount with some noise."""
-    return cases([0.5 + by + (wobble if at % 2 else -wobble) for at in range(n)]), cases([0.5] * n)
+    return cases([0.5 + by + (wobble if index % 2 else -wobble) for index in range(n)]), cases([0.5] * n)
 
 
 def against(new: Scores, old: Scores, changed: EvaluatorInfo) -> Row:
@@ -34,7 +34,7 @@ def against(new: Scores, old: Scores, changed: EvaluatorInfo) -> Row:
 
 def test_unmeasurable_comes_before_all_else() -> None:
     new, old = binary_scores(0, 30, 30)
-    shaky = {**new, **{f"case-{at}": [None] for at in range(6)}}
+    shaky = {**new, **{f"case-{index}": [None] for index in range(6)}}
     assert row_of(shaky, old).label is RowLabel.UNMEASURABLE
     row = against(shaky, old, OTHER)
     assert (row.label, row.reason, row.dropped) == (RowLabel.UNMEASURABLE, "6 of 60 pairs have an error", 6)
@@ -160,9 +160,9 @@ def test_too_few_comes_before_unchanged_and_worse() -> None:
 
 def test_clusters_are_counted_as_few() -> None:
     new, old = binary_scores(0, 36, 0)
-    nine = {f"case-{at}": f"talk-{at // 4}" for at in range(36)}
+    nine = {f"case-{index}": f"talk-{index // 4}" for index in range(36)}
     assert row_of(new, old, clusters=nine).label is RowLabel.TOO_FEW
-    twelve = {f"case-{at}": f"talk-{at // 3}" for at in range(36)}
+    twelve = {f"case-{index}": f"talk-{index // 3}" for index in range(36)}
     assert row_of(new, old, clusters=twelve).label is RowLabel.WORSE
 
 
@@ -239,8 +239,8 @@ def test_effect_and_margin_are_set_by_evaluator() -> None:
 
 
 def compare_many(*sides: tuple[Scores, Scores]) -> list[Row]:
-    names = [f"e{at}" for at in range(len(sides))]
-    new, old = (suite_of({name: pair[at] for name, pair in zip(names, sides, strict=True)}) for at in (0, 1))
+    names = [f"e{index}" for index in range(len(sides))]
+    new, old = (suite_of({name: pair[index] for name, pair in zip(names, sides, strict=True)}) for index in (0, 1))
     return list(compared(new, old).rows)
 
 

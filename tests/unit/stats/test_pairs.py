@@ -52,8 +52,8 @@ def test_a_repeat_is_no_case() -> None:
     new, old = ([source.random() < 0.7 for _ in range(40)] for _ in range(2))
     once = row_of(cases([float(x) for x in new]), cases([float(x) for x in old]))
     often = row_of(
-        {f"case-{at}": [float(x)] * 5 for at, x in enumerate(new)},
-        {f"case-{at}": [float(x)] * 5 for at, x in enumerate(old)},
+        {f"case-{index}": [float(x)] * 5 for index, x in enumerate(new)},
+        {f"case-{index}": [float(x)] * 5 for index, x in enumerate(old)},
     )
     assert (often.p, often.n, often.delta) == (once.p, once.n, once.delta)
     assert often.detectable == pytest.approx(once.detectable)
@@ -75,21 +75,21 @@ def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
 
 def test_a_step_is_the_effect_of_one_trial() -> None:
     """Where most cases have one value only: one failure of one trial weighs 1, one of five weighs 0.2."""
-    new, old = {f"c{at}": [1.0] for at in range(9)}, {f"c{at}": [1.0] * 5 for at in range(9)}
+    new, old = {f"c{index}": [1.0] for index in range(9)}, {f"c{index}": [1.0] * 5 for index in range(9)}
     assert pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s").step == 0.0
     old["c0"] = [1.0, 1.0, 1.0, 0.0, 1.0]
     assert pair_scores(columns_of({"s": new}), [columns_of({"s": old})], "s").step == 1.0
-    varied = {f"c{at}": [1.0, 0.9, 0.8, 0.7, 0.6] for at in range(9)}
+    varied = {f"c{index}": [1.0, 0.9, 0.8, 0.7, 0.6] for index in range(9)}
     assert pair_scores(columns_of({"s": new}), [columns_of({"s": varied})], "s").step == 0.0
 
 
 def test_clusters_are_the_unit() -> None:
     source = random.Random(2)
     scores = [[source.random() for _ in range(60)] for _ in range(2)]
-    clusters = {f"case-{at}": f"talk-{at // 4}" for at in range(60) if at >= 8}
+    clusters = {f"case-{index}": f"talk-{index // 4}" for index in range(60) if index >= 8}
     row = row_of(cases(scores[0]), cases(scores[1]), clusters=clusters)
     differences = [a - b for a, b in zip(*scores, strict=True)]
-    names = [clusters.get(f"case-{at}", f"alone-{at}") for at in range(60)]
+    names = [clusters.get(f"case-{index}", f"alone-{index}") for index in range(60)]
     sums = [sum(d for d, n in zip(differences, names, strict=True) if n == name) for name in dict.fromkeys(names)]
     assert (row.n, row.clusters) == (60, 8 + 13)
     assert row.delta == pytest.approx(sum(differences) / 60)
@@ -118,7 +118,7 @@ def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
 
 
 def test_a_failing_repeat_keeps_the_others() -> None:
-    new, old = {f"c{at}": [None, 1.0, 0.0] for at in range(12)}, {f"c{at}": [1.0] for at in range(12)}
+    new, old = {f"c{index}": [None, 1.0, 0.0] for index in range(12)}, {f"c{index}": [1.0] for index in range(12)}
     row = row_of(new, old)
     assert (row.dropped, row.n, row.delta) == (0, 12, -0.5)
 
@@ -146,12 +146,12 @@ def test_only_an_error_of_the_case_drops_unscored_evaluators() -> None:
     """An evaluator that returned None where another raised has given no score, but has not failed either."""
     error = ErrorInfo("ValueError", "no")
     new, old = Columns(), Columns()
-    for at in range(20):
-        old.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
+    for index in range(20):
+        old.add(trial(f"c{index}", None, quiet=1.0, shaky=1.0))
     new.add(trial("c0", CaseError(error, "shaky")))
     new.add(trial("c1", CaseError(error)))
-    for at in range(2, 20):
-        new.add(trial(f"c{at}", None, quiet=1.0, shaky=1.0))
+    for index in range(2, 20):
+        new.add(trial(f"c{index}", None, quiet=1.0, shaky=1.0))
     assert pair_scores(new, [old], "quiet").errored == 1
     assert pair_scores(new, [old], "shaky").errored == 2
 
@@ -171,9 +171,9 @@ def test_a_case_with_another_definition_is_counted() -> None:
 
 def make_used_suite(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
     columns = Columns()
-    for at in range(count):
-        spent = Usage(tokens, 0, cost=cost * (1 + at % 3))
-        columns.add(CaseResult(0, f"c{at}", duration_ms=milliseconds * (1 + at % 5), usage=spent))
+    for index in range(count):
+        spent = Usage(tokens, 0, cost=cost * (1 + index % 3))
+        columns.add(CaseResult(0, f"c{index}", duration_ms=milliseconds * (1 + index % 5), usage=spent))
     return SuiteResult("bot", "bot", columns=columns, complete=True)
 
 
@@ -283,7 +283,7 @@ def test_a_trial_ended_by_an_error_is_no_saving() -> None:
 def test_shown_means_are_of_cases_with_any_number_of_trials() -> None:
     """More trials of the cases in which two runs differ must not move the mean towards those."""
     new = suite_of({"score": cases([1.0] * 10 + [0.0] * 10)})
-    more = suite_of({"score": {f"case-{at}": [0.0] * 4 for at in range(10, 20)}})
+    more = suite_of({"score": {f"case-{index}": [0.0] * 4 for index in range(10, 20)}})
     run = replace(run_of(new), extras=(run_of(more),))
     row = compare(run, run_of(new)).rows[0]
     assert (row.mean, row.base, row.delta) == (0.5, 0.5, 0.0)

@@ -28,8 +28,8 @@ def enumerate_deals(cases: Sequence[Trials]) -> tuple[float, float]:
 def list_deals(new: Sequence[float], old: Sequence[float]) -> list[float]:
     values, found = [*new, *old], []
     for chosen in combinations(range(len(values)), len(new)):
-        ours = [values[at] for at in chosen]
-        theirs = [value for at, value in enumerate(values) if at not in chosen]
+        ours = [values[index] for index in chosen]
+        theirs = [value for index, value in enumerate(values) if index not in chosen]
         found.append(sum(ours) / len(ours) - sum(theirs) / len(theirs))
     return found
 
@@ -57,8 +57,8 @@ def test_neither_order_nor_direction_changes_the_drawn_p(count: int) -> None:
     """Cases and their trials finish in any order."""
     source = random.Random(count)
     cases = [
-        ([source.random() for _ in range(1 + at % 2)], [source.random() for _ in range(3 - at % 3)])
-        for at in range(count)
+        ([source.random() for _ in range(1 + index % 2)], [source.random() for _ in range(3 - index % 3)])
+        for index in range(count)
     ]
     lower, upper = within_case_test(cases)
     again = source.sample([(new[::-1], old[::-1]) for new, old in cases], k=count)
@@ -71,7 +71,7 @@ def test_the_order_of_cases_does_not_change_the_p_of_a_percentile(trials: int) -
     source = random.Random(trials)
 
     def side(factor: float, count: int) -> dict[str, list[float]]:
-        return {f"c{at}": [factor * source.lognormvariate(0, 1) for _ in range(count)] for at in range(40)}
+        return {f"c{index}": [factor * source.lognormvariate(0, 1) for _ in range(count)] for index in range(40)}
 
     def sort(amounts: dict[str, list[float]], order: int) -> Side:
         return Side.from_reader(lambda: ((case, each) for case in sorted(amounts)[::order] for each in amounts[case]))
@@ -96,7 +96,7 @@ def test_the_approximation_agrees_with_draws_where_they_meet(p: float, monkeypat
 
 def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
     """Five failures among five trials each, and none in the single trials of the run, are no change."""
-    dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if at < 7 else [1.0] * 5) for at in range(50))
+    dealt = tuple(([1.0], [1.0, 1.0, 0.0, 1.0, 1.0] if index < 7 else [1.0] * 5) for index in range(50))
     sums = tuple((sum(new) / len(new) - sum(old) / len(old), 1) for new, old in dealt)
     alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)
     assert one_sided_p(alone)[1] < 0.005

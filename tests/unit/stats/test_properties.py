@@ -31,7 +31,7 @@ def two_sides(draw: st.DrawFn, least: int = 1) -> tuple[Scores, Scores]:
     repeats = draw(st.integers(1, 3))
     trials = st.lists(score, min_size=repeats, max_size=repeats)
     sides = draw(st.lists(st.tuples(trials, trials), min_size=least, max_size=30))
-    new, old = ({f"case-{at}": pair[side] for at, pair in enumerate(sides)} for side in (0, 1))
+    new, old = ({f"case-{index}": pair[side] for index, pair in enumerate(sides)} for side in (0, 1))
     return new, old
 
 
@@ -41,7 +41,7 @@ def uneven_sides(draw: st.DrawFn) -> tuple[Scores, Scores]:
     score = KINDS[draw(st.sampled_from(sorted(KINDS)))]
     trials = st.lists(score, min_size=1, max_size=3)
     sides = draw(st.lists(st.tuples(trials, trials), min_size=10, max_size=20))
-    new, old = ({f"case-{at}": pair[side] for at, pair in enumerate(sides)} for side in (0, 1))
+    new, old = ({f"case-{index}": pair[side] for index, pair in enumerate(sides)} for side in (0, 1))
     return new, old
 
 
@@ -83,7 +83,7 @@ def test_scaling_keeps_p(differences: list[float], factor: float) -> None:
 @given(st.lists(st.floats(0.01, 1), min_size=20, max_size=40), st.sampled_from([0.25, 0.5, 2.0, 16.0]))
 def test_scaling_keeps_drawn_p(sizes: list[float], factor: float) -> None:
     off_every_lattice = [sqrt(2) * size for size in sizes]
-    differences = [size if at % 3 else -size for at, size in enumerate(off_every_lattice)]
+    differences = [size if index % 3 else -size for index, size in enumerate(off_every_lattice)]
     assert sign_flip_test([factor * d for d in differences]) == sign_flip_test(differences)
 
 

@@ -105,7 +105,7 @@ def test_scipy_agrees_if_no_sums_tie(n: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     source = random.Random(n)
     new, old = ([source.random() for _ in range(n)] for _ in range(2))
-    found = stats.permutation_test(
+    p_value = stats.permutation_test(
         (new, old),
         lambda x, y, axis: (x - y).mean(axis=axis),
         permutation_type="samples",
@@ -113,7 +113,7 @@ def test_scipy_agrees_if_no_sums_tie(n: int) -> None:
         vectorized=True,
     )
     assert sign_flip_test([a - b for a, b in zip(new, old, strict=True)]) == pytest.approx(
-        found.pvalue - 2**-n, abs=1e-9
+        p_value.pvalue - 2**-n, abs=1e-9
     )
 
 
@@ -157,9 +157,9 @@ def test_inversion_reaches_far_into_the_tail(wanted: float) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = sorted(map(abs, draw_without_lattice(200, 0.0)))
     scale = sqrt(sum(value**2 for value in values))
-    for at, value in enumerate(values):
+    for index, value in enumerate(values):
         if sum(values) - 2 * value >= wanted * scale:
-            values[at] = -value
+            values[index] = -value
     z, kurtosis = sum(values) / scale, -2 * sum(value**4 for value in values) / scale**4
     edgeworth = stats.norm.sf(z) + stats.norm.pdf(z) * kurtosis / 24 * (z**3 - 3 * z)
     assert sign_flip_test(values) == pytest.approx(2 * edgeworth, rel=0.02)
@@ -182,9 +182,9 @@ def test_inversion_is_the_same_in_any_order() -> None:
 
 
 def test_inversion_never_gives_zero() -> None:
-    found = sign_flip_test(draw_without_lattice(100, 50.0))
-    assert found is not None
-    assert 0 < found < 1e-9
+    p_value = sign_flip_test(draw_without_lattice(100, 50.0))
+    assert p_value is not None
+    assert 0 < p_value < 1e-9
 
 
 def make_pairs(differences: Sequence[float]) -> Pairs:

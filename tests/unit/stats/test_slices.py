@@ -58,7 +58,7 @@ def draw(
     def value() -> float | None:
         return None if source.random() < errors else float(source.random() > 0.2 + drop)
 
-    return {f"c{at}": [value() for _ in range(repeats[at % len(repeats)])] for at in range(cases)}
+    return {f"c{index}": [value() for _ in range(repeats[index % len(repeats)])] for index in range(cases)}
 
 
 def select_cases(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, Any]:
@@ -68,12 +68,12 @@ def select_cases(scores: Mapping[str, Any], cases: Sequence[str]) -> dict[str, A
 @pytest.mark.parametrize("repeats", [((1,), (1,)), ((1, 3), (2,)), ((3,), (3,))])
 def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) -> None:
     new, old = draw(1, 90, repeats=repeats[0], drop=0.2), draw(2, 95, repeats=repeats[1])
-    members = {"a": [f"c{at}" for at in range(0, 90, 2)], "b": [f"c{at}" for at in range(80, 90)]}
-    for clusters in ({}, {f"c{at}": f"k{at // 3}" for at in range(60)}):
-        found = sliced(
+    members = {"a": [f"c{index}" for index in range(0, 90, 2)], "b": [f"c{index}" for index in range(80, 90)]}
+    for clusters in ({}, {f"c{index}": f"k{index // 3}" for index in range(60)}):
+        slice_rows = sliced(
             suite_of({"e": new}, clusters=clusters), suite_of({"e": old}), suite_of({"e": old}), members=members
         )
-        by_value = {each.value: each for each in found.slices.rows}
+        by_value = {each.value: each for each in slice_rows.slices.rows}
         for value, cases in members.items():
             alone = compare(
                 run_of(suite_of({"e": select_cases(new, cases)}, clusters=select_cases(clusters, cases))),
@@ -98,10 +98,10 @@ def test_extra_trials_count_in_the_test_only() -> None:
     run, base = run_of(suite_of({"e": new})), run_of(suite_of({"e": old}), name="base")
     run = replace(run, extras=(run_of(suite_of({"e": more})),))
     base = replace(base, extras=(run_of(suite_of({"e": base_more})),))
-    every = {"all": [f"c{at}" for at in range(40)]}
-    found = compare(run, base, slices=slices_of(run.suites[0], every))
-    [each] = found.slices.rows
-    assert _numbers(each.row) == pytest.approx(_numbers(found.rows[0]), abs=0.001)  # the test draws permutations
+    every = {"all": [f"c{index}" for index in range(40)]}
+    comparison = compare(run, base, slices=slices_of(run.suites[0], every))
+    [each] = comparison.slices.rows
+    assert _numbers(each.row) == pytest.approx(_numbers(comparison.rows[0]), abs=0.001)  # the test draws permutations
     without = compare(replace(run, extras=()), base, slices=slices_of(run.suites[0], every))
     assert (without.slices.rows[0].row.p, without.slices.rows[0].row.delta) != (each.row.p, each.row.delta)
     assert without.slices.rows[0].row.delta == each.row.delta
@@ -109,7 +109,7 @@ def test_extra_trials_count_in_the_test_only() -> None:
 
 def test_slices_are_their_own_families() -> None:
     new, old = draw(7, 200, repeats=(1,), drop=0.15, errors=0.0), draw(8, 200, repeats=(1,), errors=0.0)
-    members = {f"v{at}": [f"c{case}" for case in range(at, 200, 10)] for at in range(10)}
+    members = {f"v{index}": [f"c{case}" for case in range(index, 200, 10)] for index in range(10)}
     free = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members)
     alone = compare(run_of(suite_of({"e": new})), run_of(suite_of({"e": old})))
     assert free.rows == alone.rows
@@ -126,8 +126,10 @@ def test_slices_are_their_own_families() -> None:
 
 
 def test_rows_are_limited_and_dropped_ones_counted() -> None:
-    new = {f"c{at}": [1.0] for at in range(12_000)}
-    members = {f"v{at}": [f"c{at}"] for at in range(10_000)} | {"big": [f"c{at}" for at in range(10_000, 12_000)]}
+    new = {f"c{index}": [1.0] for index in range(12_000)}
+    members = {f"v{index}": [f"c{index}"] for index in range(10_000)} | {
+        "big": [f"c{index}" for index in range(10_000, 12_000)]
+    }
     suite = suite_of({"e": new})
     found = sliced(suite, suite, members=members, limited=["f=v9999"]).slices
     assert len(found.rows) == 101
@@ -139,8 +141,8 @@ def test_rows_are_limited_and_dropped_ones_counted() -> None:
 
 
 def test_lost_scores_make_a_slice_unmeasurable() -> None:
-    base = {f"c{at}": [1.0] for at in range(60)}
-    first, last = [f"c{at}" for at in range(20)], [f"c{at}" for at in range(40, 60)]
+    base = {f"c{index}": [1.0] for index in range(60)}
+    first, last = [f"c{index}" for index in range(20)], [f"c{index}" for index in range(40, 60)]
     new = {case: [None if case in first[:5] else 1.0] for case in base}
     [row, whole] = _labels(suite_of({"e": new}), suite_of({"e": base}), {"first": first, "last": last}, max_dropped=0.1)
     assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "5 of 20 pairs have an error")
@@ -148,7 +150,7 @@ def test_lost_scores_make_a_slice_unmeasurable() -> None:
     lost = suite_of({"e": {case: scores for case, scores in base.items() if case not in first}, "f": base})
     [row, _] = _labels(lost, suite_of({"e": base}), {"first": first, "last": last}, evaluator="e")
     assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "no case has a score any more")
-    added = {f"n{at}": [0.0] for at in range(20)}
+    added = {f"n{index}": [0.0] for index in range(20)}
     [_, row] = _labels(suite_of({"e": base | added}), suite_of({"e": base}), {"last": last, "new": list(added)})
     assert (row.row.label, row.row.mean, row.row.base) == (RowLabel.NEW, 0.0, None)
 
@@ -183,8 +185,8 @@ def judge(
 
 
 def test_only_slices_that_a_limit_names_fail_a_run() -> None:
-    old = {f"c{at}": [1.0] for at in range(60)}
-    new = {case: [0.0 if at < 12 else 1.0] for at, case in enumerate(old)}
+    old = {f"c{index}": [1.0] for index in range(60)}
+    new = {case: [0.0 if index < 12 else 1.0] for index, case in enumerate(old)}
     cases = list(old)
     members = {"fr": cases[:20], "de": cases[20:40], "it": cases[40:]}
     limits = Limits(max_slice_drop={"f=fr": 0.1}, origin={"max_slice_drop.f=fr": "scoregate.toml"})
@@ -211,10 +213,10 @@ def test_only_slices_that_a_limit_names_fail_a_run() -> None:
 
 
 def test_a_limited_slice_that_cannot_be_compared_is_unmeasurable() -> None:
-    old = {f"c{at}": [1.0] for at in range(40)}
+    old = {f"c{index}": [1.0] for index in range(40)}
     members = {"fr": list(old)[:20]}
     limits = Limits(max_slice_drop={"f=fr": 0.1}, max_error_rate=0.5)
-    errors = {case: [None if at < 10 else 1.0] for at, case in enumerate(old)}
+    errors = {case: [None if index < 10 else 1.0] for index, case in enumerate(old)}
     verdict = judge(errors, old, limits, members=members)
     assert [(each.rule, each.conclusion) for each in verdict.failed] == [("slice drop", Conclusion.UNMEASURABLE)]
     assert verdict.failed[0].value == "f=fr: 10 of 20 pairs have an error"
@@ -225,8 +227,8 @@ def test_a_limited_slice_that_cannot_be_compared_is_unmeasurable() -> None:
 
 
 def test_a_drop_above_the_limit_within_noise_is_marked() -> None:
-    old = {f"c{at}": [1.0] for at in range(40)}
-    new = {case: [0.0 if at < 3 else 1.0] for at, case in enumerate(old)}
+    old = {f"c{index}": [1.0] for index in range(40)}
+    new = {case: [0.0 if index < 3 else 1.0] for index, case in enumerate(old)}
     verdict = judge(new, old, Limits(max_slice_drop={"f=fr": 0.1}), members={"fr": list(old)[:20]})
     [finding] = [each for each in verdict.findings if each.rule == "slice drop"]
     assert (finding.conclusion, finding.uncertain) == (Conclusion.PASSED, True)
@@ -234,7 +236,7 @@ def test_a_drop_above_the_limit_within_noise_is_marked() -> None:
 
 
 def test_too_many_limited_slices_are_unmeasurable() -> None:
-    old = {f"c{at}": [1.0] for at in range(1_200)}
+    old = {f"c{index}": [1.0] for index in range(1_200)}
     verdict = judge(old, old, Limits(max_slice_drop={"f=*": 0.1}), members={case: [case] for case in old})
     [finding] = verdict.failed
     assert (finding.rule, finding.conclusion) == ("limits apply", Conclusion.UNMEASURABLE)

@@ -84,7 +84,7 @@ def test_a_large_cell_is_read() -> None:
         (HEADER + '0,1,"a\nb",b\n0,2,a,c\n', "a.csv, row 3: column override_score: must be less than or equal to 1"),
         (HEADER + "0,,a,b\n", "a.csv, row 2: column override_score: is missing"),
         (HEADER + "0,1,,\n", "a.csv, row 2: an override needs the input or the output"),
-        (HEADER + "0,1,a\n", "a.csv, row 2: has 3 cells, the header 4"),
+        (HEADER + "0,1,a\n", "a.csv, row 2: has 3 cells, but the header has 4"),
         (HEADER + "0,1,a,b\n0,0,a,b\n", "a.csv, row 3: differs from a.csv, row 2"),
         (HEADER + '0,1,a,"b\n', "a.csv, line 2: is not CSV: unexpected end of data"),
         ("original_score,overide_score,input\n", "column 2: 'overide_score' is unknown; did you mean override_score?"),

@@ -67,8 +67,8 @@ def test_files_give_names(tmp_path: Path) -> None:
     [("http://h/chat", "REST"), ("https://h", "REST"), ("wss://h/ws", "WebSocket"), ("my.bot:Bot.answer", "SDK")],
 )
 def test_a_url_or_a_function_is_an_endpoint(tmp_path: Path, name: str, kind: str) -> None:
-    found = resolve_endpoint(name, open_store(tmp_path), folder=tmp_path)
-    assert (found.connection_type, found.url or found.function) == (kind, name)
+    endpoint = resolve_endpoint(name, open_store(tmp_path), folder=tmp_path)
+    assert (endpoint.connection_type, endpoint.url or endpoint.function) == (kind, name)
 
 
 def test_an_endpoint_of_the_store_is_found_by_id_or_name(tmp_path: Path) -> None:

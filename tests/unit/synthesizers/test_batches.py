@@ -18,10 +18,10 @@ def test_the_remainder_is_kept() -> None:
 
 @given(tests=st.integers(1, 200), most=st.integers(1, 30), chunks=CHUNKS)
 def test_batches_add_up_and_are_numbered(tests: int, most: int, chunks: list[Chunk]) -> None:
-    found = first_batches(tests, most, chunks)
-    assert sum(batch.size for batch in found) == tests
-    assert all(1 <= batch.size <= most for batch in found)
-    assert [batch.number for batch in found] == list(range(1, len(found) + 1))
+    batches = first_batches(tests, most, chunks)
+    assert sum(batch.size for batch in batches) == tests
+    assert all(1 <= batch.size <= most for batch in batches)
+    assert [batch.number for batch in batches] == list(range(1, len(batches) + 1))
 
 
 def test_tests_are_spread_over_chunks() -> None:

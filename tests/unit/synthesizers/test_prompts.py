@@ -23,9 +23,9 @@ def asked(batch: Batch, kind: TestType = TestType.SINGLE_TURN, **fields: object)
 
 def blocks(text: str) -> dict[str, str]:
     """The delimited blocks by name."""
-    found = re.search(r"starts with this fence: (.+)", text)
-    assert found is not None
-    fence = re.escape(found[1])
+    match = re.search(r"starts with this fence: (.+)", text)
+    assert match is not None
+    fence = re.escape(match[1])
     return dict(re.findall(rf"^{fence} BEGIN (.+?)\n(.*?)\n{fence} END \1$", text, re.DOTALL | re.MULTILINE))
 
 

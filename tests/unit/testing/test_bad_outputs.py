@@ -131,8 +131,8 @@ def test_evaluators_get_the_full_output() -> None:
 
 
 def test_a_huge_input_and_huge_metadata_are_cut_too() -> None:
-    found = Evaluation(1, metadata={"why": "y" * MAX_EVENT_BYTES})
-    case = only(run(lambda _: 1, [Judge(lambda *_: found)], [Case("a", "x" * MAX_EVENT_BYTES)]))
+    evaluation = Evaluation(1, metadata={"why": "y" * MAX_EVENT_BYTES})
+    case = only(run(lambda _: 1, [Judge(lambda *_: evaluation)], [Case("a", "x" * MAX_EVENT_BYTES)]))
     assert len(case.input) < 200_000
     assert case.evaluations["judge"].score == 1
     assert "over the limit" in str(case.evaluations["judge"].metadata)

@@ -66,12 +66,12 @@ def test_bad_scores_fail_their_evaluation(make: Callable[[], Any], message: str,
         return score(test_case, output)
 
     result = run(evaluators=[kind(score if kind is Judge else later, "odd"), Judge(passing, "good")])
-    found = by_hash(result)
-    (error,) = found["b"].errors
+    case_by_hash = by_hash(result)
+    (error,) = case_by_hash["b"].errors
     assert error.evaluator == "odd"
     assert message in error.error.message
-    assert set(found["b"].evaluations) == {"good"}
-    assert all(set(found[key].evaluations) == {"odd", "good"} for key in "ac")
+    assert set(case_by_hash["b"].evaluations) == {"good"}
+    assert all(set(case_by_hash[key].evaluations) == {"odd", "good"} for key in "ac")
 
 
 @pytest.mark.parametrize("score", GOOD, ids=repr)
@@ -88,6 +88,6 @@ def test_none_is_no_evaluation_and_no_error() -> None:
 
 
 def test_flags_of_arrays_are_bools() -> None:
-    found = Assertion("x", 1, 0)  # type: ignore[arg-type]
-    assert (found.passed, found.required) == (True, False)
-    assert type(found.passed) is bool
+    assertion = Assertion("x", 1, 0)  # type: ignore[arg-type]
+    assert (assertion.passed, assertion.required) == (True, False)
+    assert type(assertion.passed) is bool

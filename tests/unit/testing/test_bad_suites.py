@@ -113,7 +113,7 @@ class RaisingId(Judge):
         (Judge(passing, ""), "(Judge): its `id` must be a string that is not empty, not ''"),
         (Judge(passing, 5), "(Judge): its `id` must be a string that is not empty, not 5"),  # type: ignore[arg-type]
         (RaisingId(passing), "(RaisingId): no id"),
-        (Judge, "(ABCMeta): it is a class; pass an instance, Judge()"),
+        (Judge, "(Judge): it is a class; pass an instance, Judge()"),
         (object(), "(object): it has no method `evaluate_test_case`"),
         (Judge(passing, max_concurrency="5"), "its max_concurrency must be a whole number of at least 1, not '5'"),  # type: ignore[arg-type]
         (Judge(passing, max_concurrency=0), "not 0"),

@@ -54,15 +54,15 @@ class Rubric(BaseAssertions[Case, Any]):
     ("output", "score"), [("expected", 1), ("Expected", 0), ("expected ", 0), ("", 0), ("éxpected", 0)]
 )
 def test_equality_is_exact(output: str, score: int) -> None:
-    found = IsEquals().evaluate_test_case(CASE, output)
-    assert (found.score, found.passed, found.threshold) == (score, score == 1, Threshold(gte=1))
-    assert found.metadata == (None if score else {"expected_output": "expected", "actual_output": output})
+    evaluation = IsEquals().evaluate_test_case(CASE, output)
+    assert (evaluation.score, evaluation.passed, evaluation.threshold) == (score, score == 1, Threshold(gte=1))
+    assert evaluation.metadata == (None if score else {"expected_output": "expected", "actual_output": output})
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '"a"', "1", "null", " {} ", '{"a": [1, 2]}', '"\\ud83d"', "-0.5e3"])
 def test_json_is_valid(text: str) -> None:
-    found = IsValidJSON().evaluate_test_case(CASE, text)
-    assert (found.score, found.passed, found.metadata) == (1, True, None)
+    evaluation = IsValidJSON().evaluate_test_case(CASE, text)
+    assert (evaluation.score, evaluation.passed, evaluation.metadata) == (1, True, None)
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_json_is_valid(text: str) -> None:
 )
 def test_json_is_not_valid(text: str) -> None:
     gc.collect()  # a finalizer that runs at the limit of the recursion would fail
-    found = IsValidJSON().evaluate_test_case(CASE, text)
-    assert (found.score, found.passed) == (0, False)
-    assert found.metadata
-    assert found.metadata["error"]
+    evaluation = IsValidJSON().evaluate_test_case(CASE, text)
+    assert (evaluation.score, evaluation.passed) == (0, False)
+    assert evaluation.metadata
+    assert evaluation.metadata["error"]
 
 
 @pytest.mark.parametrize("output", [None, 5, {"a": 1}], ids=repr)
@@ -92,9 +92,9 @@ def test_other_types_are_no_json(output: Any) -> None:
     ],
 )
 def test_all_substrings_match(expected: str, output: str, missing: list[str]) -> None:
-    found = HasAllSubstrings().evaluate_test_case(Case("x", expected), output)
-    assert (found.score, found.threshold) == (0 if missing else 1, Threshold(gte=1))
-    assert found.metadata == {"missing_substrings": missing}
+    evaluation = HasAllSubstrings().evaluate_test_case(Case("x", expected), output)
+    assert (evaluation.score, evaluation.threshold) == (0 if missing else 1, Threshold(gte=1))
+    assert evaluation.metadata == {"missing_substrings": missing}
 
 
 def assertion(passed: bool, required: bool = True) -> Assertion:
@@ -112,9 +112,13 @@ def assertion(passed: bool, required: bool = True) -> Assertion:
     ],
 )
 def test_required_assertions_decide(assertions: Any, score: int) -> None:
-    found = Rubric().evaluate_test_case(CASE, assertions)
-    assert isinstance(found, Evaluation)
-    assert (found.score, found.threshold, found.assertions) == (score, Threshold(gte=1), tuple(assertions))
+    evaluation = Rubric().evaluate_test_case(CASE, assertions)
+    assert isinstance(evaluation, Evaluation)
+    assert (evaluation.score, evaluation.threshold, evaluation.assertions) == (
+        score,
+        Threshold(gte=1),
+        tuple(assertions),
+    )
 
 
 @pytest.mark.parametrize("nothing", [None, [], ()], ids=repr)

@@ -54,18 +54,18 @@ def expected(actions: Sequence[str]) -> tuple[list[str], list[int], list[int]]:
     if actions[0] in ("raise", "exit", "wrong"):
         return ["task"], [], []
     numbered = list(enumerate(actions[1:]))
-    scores = [at for at, action in numbered if action in ("good", "slow")]
-    return [], scores, [at for at, action in numbered if action in ("raise", "exit", "wrong")]
+    scores = [index for index, action in numbered if action in ("good", "slow")]
+    return [], scores, [index for index, action in numbered if action in ("raise", "exit", "wrong")]
 
 
 def judges(plan: Plan) -> list[Judge]:
-    def scoring(at: int) -> Any:
+    def scoring(index: int) -> Any:
         async def score(test_case: Case, _output: Any) -> Any:
-            return await act(plan.cases[int(test_case.input)][at + 1])
+            return await act(plan.cases[int(test_case.input)][index + 1])
 
         return score
 
-    return [KINDS[kind](scoring(at), f"e{at}", plan.limits[at]) for at, kind in enumerate(plan.kinds)]
+    return [KINDS[kind](scoring(index), f"e{index}", plan.limits[index]) for index, kind in enumerate(plan.kinds)]
 
 
 @settings(deadline=None, max_examples=50)
@@ -75,14 +75,14 @@ def test_every_case_is_logged(plan: Plan) -> None:
         return await act(plan.cases[int(test_case.input)][0])
 
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"SCOREGATE_EVENTS": folder}):
-        test_cases = [Case(str(at)) for at in range(len(plan.cases))]
+        test_cases = [Case(str(index)) for index in range(len(plan.cases))]
         run(fn, judges(plan), test_cases, max_test_case_concurrency=plan.limits[-1])
         events = read_events(Path(folder))
     assert isinstance(events[0], SuiteStarted)
     assert isinstance(events[-1], SuiteFinished)
     assert [event.seq for event in events] == list(range(len(events)))
-    for at, actions in enumerate(plan.cases):
-        check_case([event for event in events if getattr(event, "case", None) == str(at)], actions)
+    for index, actions in enumerate(plan.cases):
+        check_case([event for event in events if getattr(event, "case", None) == str(index)], actions)
 
 
 def check_case(events: list[Event], actions: Sequence[str]) -> None:
@@ -96,5 +96,5 @@ def check_case(events: list[Event], actions: Sequence[str]) -> None:
         sorted(int(event.evaluator[1:]) for event in errors if event.evaluator),
     )
     assert found == expected(actions)
-    unscored = {f"e{at}" for at, action in enumerate(actions[1:]) if action == "none"} if not found[0] else set()
+    unscored = {f"e{index}" for index, action in enumerate(actions[1:]) if action == "none"} if not found[0] else set()
     assert set(events[-1].unscored) == unscored

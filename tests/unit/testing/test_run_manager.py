@@ -29,10 +29,14 @@ def test_results_are_written_when_added(events: Path) -> None:
     manager.add_result(Case("a"), {"answer": 1}, 12.5, [GOOD])
     manager.add_result(Case("b"), "x", evaluations=[GOOD, BAD])
     result = manager.end()
-    found = by_hash(result)
-    assert (found["a"].output, found["a"].duration_ms, found["a"].status) == ({"answer": 1}, 12.5, "passed")
-    assert (found["b"].duration_ms, found["b"].status) == (None, "failed")
-    kept = found["a"].evaluations["good"]
+    case_by_hash = by_hash(result)
+    assert (case_by_hash["a"].output, case_by_hash["a"].duration_ms, case_by_hash["a"].status) == (
+        {"answer": 1},
+        12.5,
+        "passed",
+    )
+    assert (case_by_hash["b"].duration_ms, case_by_hash["b"].status) == (None, "failed")
+    kept = case_by_hash["a"].evaluations["good"]
     assert (kept.score, kept.metadata, kept.assertions) == (1, {"why": "so"}, (Assertion("polite", True, True),))
     assert result.complete
     assert [event.message for event in read_events(events) if isinstance(event, SuiteStarted)] == ["nightly"]
@@ -137,10 +141,10 @@ def test_a_value_without_json_fails_its_case() -> None:
     manager = started()
     manager.add_result(Case("a"), object(), evaluations=[GOOD])
     manager.add_result(Case("b"), 1, evaluations=[EvaluationWithId("odd", 1, metadata={"x": object()}), GOOD])
-    found = by_hash(manager.end())
-    assert [(error.evaluator, error.error.type) for error in found["a"].errors] == [(None, "NotRecordable")]
-    assert [error.evaluator for error in found["b"].errors] == ["odd"]
-    assert all("good" in case.evaluations for case in found.values())
+    case_by_hash = by_hash(manager.end())
+    assert [(error.evaluator, error.error.type) for error in case_by_hash["a"].errors] == [(None, "NotRecordable")]
+    assert [error.evaluator for error in case_by_hash["b"].errors] == ["odd"]
+    assert all("good" in case.evaluations for case in case_by_hash.values())
 
 
 def test_an_unserializable_case_is_its_own_error() -> None:

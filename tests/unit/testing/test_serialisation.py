@@ -178,6 +178,6 @@ def test_the_digest_changes_with_a_definition() -> None:
 
 
 def test_metadata_is_json() -> None:
-    found = Evaluation(1, metadata={"why": (1, Colour.RED), "at": Path("x")})
-    case = only(run(evaluators=[Judge(lambda *_: found)], test_cases=[Case("a")]))
+    evaluation = Evaluation(1, metadata={"why": (1, Colour.RED), "at": Path("x")})
+    case = only(run(evaluators=[Judge(lambda *_: evaluation)], test_cases=[Case("a")]))
     assert case.evaluations["judge"].metadata == {"why": [1, "red"], "at": "x"}

@@ -57,9 +57,9 @@ def write(folder: Path, number: int) -> None:
 def run_list(tmp_path: Path) -> Iterator[CountedRunList]:
     for number, name in enumerate(("old", "new")):
         write(tmp_path / name, number)
-    found = CountedRunList(tmp_path)
-    yield found
-    found.shelf.renderer.close()
+    runs = CountedRunList(tmp_path)
+    yield runs
+    runs.shelf.renderer.close()
 
 
 @pytest.mark.anyio

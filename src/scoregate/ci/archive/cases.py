@@ -17,6 +17,7 @@ from scoregate.core.event_numbers import MOST_COUNTED, describe_invalid_usage
 from scoregate.core.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.core.runs.cases import CaseError, CaseResult
 from scoregate.core.selection.case_choice import CaseInput
+from scoregate.core.text import replace_surrogates
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _T = TypeVar("_T")
@@ -37,12 +38,12 @@ def dump_case(case: CaseResult) -> bytes:
     if case.labels:
         line["labels"] = {name: _defined_fields(label) for name, label in case.labels.items()}
     try:
-        return _json(line)
+        return _to_json(line)
     except ValueError:
-        return _json(_replace_surrogates(line))
+        return _to_json(_replace_in_values(line))
 
 
-def _json(value: object) -> bytes:
+def _to_json(value: object) -> bytes:
     return to_json(value, inf_nan_mode="null", bytes_mode="base64", serialize_unknown=True)
 
 
@@ -53,14 +54,14 @@ def _defined_fields(value: Evaluation | Label | Threshold) -> dict[str, Any]:
     return {name: _defined_fields(part) if isinstance(part, Threshold) else part for name, part in fields.items()}
 
 
-def _replace_surrogates(value: object) -> object:
+def _replace_in_values(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return replace_surrogates(value)
     if isinstance(value, Mapping):
-        return {_replace_surrogates(name): _replace_surrogates(part) for name, part in value.items()}
+        return {_replace_in_values(name): _replace_in_values(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_replace_surrogates(part) for part in value]
-    return _replace_surrogates(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
+        return [_replace_in_values(part) for part in value]
+    return _replace_in_values(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def parse_case(line: bytes) -> CaseResult:
@@ -75,7 +76,7 @@ def parse_case(line: bytes) -> CaseResult:
 
 
 def parse_cases(lines: Sequence[bytes]) -> Iterator[CaseResult | ValueError]:
-    """Parse the lines of several cases; a line that is no case gives the exception of `parse_case`.
+    """Parse the lines of several cases; a line that is not a case gives the exception of `parse_case`.
 
     One call of the JSON parser for all lines takes less than half the time of a call for each (measured).
     """
@@ -94,7 +95,9 @@ def parse_inputs(lines: Sequence[bytes]) -> Iterator[CaseInput]:
     """The inputs of several cases, without lines that are no case. This takes half the time of `parse_cases`."""
     for data in _parse_lines(lines):
         with suppress(*_INVALID):
-            yield CaseInput(_count(data["suite"]), _text(data["hash"]), _texts(data.get("tags")), data.get("input"))
+            yield CaseInput(
+                _count(data["suite"]), _read_text(data["hash"]), _read_texts(data.get("tags")), data.get("input")
+            )
 
 
 def _parse_array(lines: Sequence[bytes]) -> list[Any] | None:
@@ -146,13 +149,13 @@ def _make_bounded_evaluation(score: float, name: str, bound: float) -> Evaluatio
     return Evaluation(score, _threshold(**{name: bound}))
 
 
-def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
+def _read_evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[CaseError]]:
     evaluations: dict[str, Evaluation] = {}
     invalid: list[CaseError] = []
     for name, value in data.items():
         try:
             is_score = len(value) == 1 and type(score := value["score"]) is float
-            evaluations[name] = make_plain_evaluation(score, None) if is_score else _evaluation(value)
+            evaluations[name] = make_plain_evaluation(score, None) if is_score else _read_evaluation(value)
         except (TypeError, ValueError) as error:
             if not isinstance(value, Mapping):
                 raise
@@ -160,7 +163,7 @@ def _evaluations(data: Mapping[str, Any]) -> tuple[dict[str, Evaluation], list[C
     return evaluations, invalid
 
 
-def _evaluation(data: Mapping[str, Any]) -> Evaluation:
+def _read_evaluation(data: Mapping[str, Any]) -> Evaluation:
     score, threshold, assertions = data["score"], data.get("threshold"), data.get("assertions")
     if type(threshold) is dict and len(threshold) == 1 and len(data) == 2 and type(score) is float:
         ((name, bound),) = threshold.items()
@@ -173,13 +176,13 @@ def _evaluation(data: Mapping[str, Any]) -> Evaluation:
         limit,
         data.get("metadata"),
         None if assertions is None else tuple(Assertion(**each) for each in assertions),
-        _usage(data.get("usage")),
+        _read_usage(data.get("usage")),
     )
 
 
-def _labels(data: Mapping[str, Any]) -> dict[str, Label]:
+def _read_labels(data: Mapping[str, Any]) -> dict[str, Label]:
     return {
-        name: Label(_text(fields["label"]), fields.get("metadata"), _usage(fields.get("usage")))
+        name: Label(_read_text(fields["label"]), fields.get("metadata"), _read_usage(fields.get("usage")))
         for name, fields in data.items()
     }
 
@@ -187,14 +190,14 @@ def _labels(data: Mapping[str, Any]) -> dict[str, Label]:
 def _pairwise_comparison(data: Mapping[str, Any]) -> PairwiseComparison:
     threshold = data.get("threshold")
     return PairwiseComparison(
-        _text(data["baseline"]),
-        _text(data["challenger"]),
+        _read_text(data["baseline"]),
+        _read_text(data["challenger"]),
         _optional_text(data.get("rubric")),
         None if threshold is None else _threshold(**threshold),
     )
 
 
-def _usage(data: Mapping[str, Any] | None) -> Usage | None:
+def _read_usage(data: Mapping[str, Any] | None) -> Usage | None:
     if data is None:
         return None
     usage = Usage(
@@ -214,35 +217,35 @@ def _usage(data: Mapping[str, Any] | None) -> Usage | None:
     return usage
 
 
-def _error(data: Mapping[str, Any]) -> CaseError:
-    info = {name: _text(value) for name, value in data["error"].items()}
-    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")), _usage(data.get("usage")))
+def _read_error(data: Mapping[str, Any]) -> CaseError:
+    info = {name: _read_text(value) for name, value in data["error"].items()}
+    return CaseError(ErrorInfo(**info), _optional_text(data.get("evaluator")), _read_usage(data.get("usage")))
 
 
-def _origin(data: Mapping[str, Any] | None) -> Origin | None:
-    return None if data is None else Origin(_text(data["file"]), _check_type(data.get("line", 1), int))
+def _read_origin(data: Mapping[str, Any] | None) -> Origin | None:
+    return None if data is None else Origin(_read_text(data["file"]), _check_type(data.get("line", 1), int))
 
 
 def _review_fields(values: list[dict[str, Any]]) -> tuple[HumanReviewField, ...]:
     return tuple(HumanReviewField(**value) for value in values)
 
 
-def _texts(values: list[str] | None) -> tuple[str, ...]:
-    return tuple(map(_text, _check_type(values, list))) if values else ()
+def _read_texts(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(map(_read_text, _check_type(values, list))) if values else ()
 
 
 def _optional_text(value: object) -> str | None:
-    return None if value is None else _text(value)
+    return None if value is None else _read_text(value)
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     return value if type(value) is str else _check_type(value, str)
 
 
 def _count(value: object) -> int:
     count = value if type(value) is int else _check_type(value, int)
     if not 0 <= count < MOST_COUNTED:
-        raise OverflowError(f"{count:g} is no possible count")
+        raise OverflowError(f"{count:g} is not a possible count")
     return count
 
 
@@ -251,7 +254,7 @@ def _number(value: object) -> float | None:
     return number if number is not None and isfinite(number) else None
 
 
-def _duration(value: object) -> float | None:
+def _read_duration(value: object) -> float | None:
     if type(value) is float and 0 <= value < inf:
         return value
     number = _number(value)
@@ -264,34 +267,34 @@ def _check_type(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
     return value
 
 
-def _unchanged(value: Any) -> Any:
+def _keep_value(value: Any) -> Any:
     return value
 
 
 # The usual types of some fields, whose values need no parsing: each case has many of them, and a call takes time.
 _USUAL_TYPES = {**dict.fromkeys(("hash", "name", "digest", "output"), str), "input": dict}
 _PARSERS: dict[str, Callable[[Any], Any]] = {
-    "evaluations": _evaluations,
-    "labels": _labels,
+    "evaluations": _read_evaluations,
+    "labels": _read_labels,
     "suite": _count,
-    "hash": _text,
+    "hash": _read_text,
     "repeat": _count,
-    "name": _text,
-    "input": _unchanged,
-    "output": _unchanged,
+    "name": _read_text,
+    "input": _keep_value,
+    "output": _keep_value,
     "truncated": lambda value: value is True,
-    "duration_ms": _duration,
+    "duration_ms": _read_duration,
     "attempts": _count,
-    "digest": _text,
-    "tags": _texts,
+    "digest": _read_text,
+    "tags": _read_texts,
     "cluster": _optional_text,
-    "errors": lambda values: [_error(value) for value in values],
-    "unscored": _texts,
-    "pending": _texts,
+    "errors": lambda values: [_read_error(value) for value in values],
+    "unscored": _read_texts,
+    "pending": _read_texts,
     "contests": lambda values: {name: _pairwise_comparison(value) for name, value in values.items()},
-    "usage": _usage,
-    "trace": _unchanged,
-    "origin": _origin,
+    "usage": _read_usage,
+    "trace": _keep_value,
+    "origin": _read_origin,
     "reused": _optional_text,
     "dataset_item_id": _optional_text,
     "review_inputs": _review_fields,

@@ -118,9 +118,9 @@ class MediaWriter:
             OSError: the disk is full, or can't be written to.
         """
         for digest in sorted(self._referenced - self._written.keys()):
-            found = next((file for read in self._sources if (file := read(digest)) is not None), None)
-            if found is not None:
-                self.add(found)
+            file_of_digest = next((file for read in self._sources if (file := read(digest)) is not None), None)
+            if file_of_digest is not None:
+                self.add(file_of_digest)
         for digest in self._written.keys() - self._referenced:
             (self._folder / self._written.pop(digest)).unlink(missing_ok=True)
         missing = len(self._referenced - self._written.keys())

@@ -116,13 +116,13 @@ async def _list_github(
     kind: BaselineKind, connection: Connection, api: Api, base: BaseCommit
 ) -> AsyncGenerator[EarlierRun]:
     """The runs of the branch, the newest first: its artifacts, else what is on the data branch."""
-    found = False
+    has_artifact = False
     if kind is not BaselineKind.BRANCH:
         async for artifact in list_artifacts(connection, api, base):
-            found = True
+            has_artifact = True
             commit, created = text_at(artifact, "workflow_run", "head_sha"), text_at(artifact, "created_at")
             yield EarlierRun(commit, datetime.fromisoformat(created), partial(read_artifact, api, artifact))
-    if kind is BaselineKind.ARTIFACT or found or (tip := await read_tip(api, BRANCH)) is None:
+    if kind is BaselineKind.ARTIFACT or has_artifact or (tip := await read_tip(api, BRANCH)) is None:
         return
     for each in stored_runs(tip, connection.key):
         finished = datetime.strptime(each.time, "%Y%m%d%H%M%S").replace(tzinfo=UTC)

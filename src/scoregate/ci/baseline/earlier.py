@@ -35,9 +35,9 @@ async def add_earlier_runs(baseline: Baseline, stored: Iterable[StoredRun], most
     if base is None or not has_past(baseline, most):
         return baseline
     missing, different = most - 1 - len(baseline.pool), _find_different(base)
-    left, found, known = 2 * missing, list[Run](), {base.id, *(run.id for run in baseline.pool)}
+    left, earlier_runs, known = 2 * missing, list[Run](), {base.id, *(run.id for run in baseline.pool)}
     for each in stored:
-        if len(found) >= missing or not left:
+        if len(earlier_runs) >= missing or not left:
             break
         if each.commit in different or each.commit == base.commit:
             continue
@@ -49,8 +49,8 @@ async def add_earlier_runs(baseline: Baseline, stored: Iterable[StoredRun], most
         chosen = select_usable(run, base) if run.commit == each.commit and run.id not in known else None
         if chosen is not None:
             known.add(run.id)
-            found.append(replace(chosen, branch=base.branch))
-    return replace(baseline, earlier=tuple(found))
+            earlier_runs.append(replace(chosen, branch=base.branch))
+    return replace(baseline, earlier=tuple(earlier_runs))
 
 
 def has_past(baseline: Baseline, most: int) -> bool:

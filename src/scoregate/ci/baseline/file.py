@@ -71,8 +71,12 @@ def read_baseline(path: Path, most: int = 1) -> Baseline:
     if newest.commit is not None and not newest.dirty:
         pool = tuple(run for run in others if run.commit == newest.commit and not run.dirty)
     problems = (f"{error.message}: {error.advice}" for error in unreadable)
-    found = Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
-    return replace(found, earlier=tuple(_select_earlier(found, others, most))) if has_past(found, most) else found
+    baseline = Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
+    return (
+        replace(baseline, earlier=tuple(_select_earlier(baseline, others, most)))
+        if has_past(baseline, most)
+        else baseline
+    )
 
 
 def _select_earlier(baseline: Baseline, others: Iterable[Run], most: int) -> Iterator[Run]:

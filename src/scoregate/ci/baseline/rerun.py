@@ -193,13 +193,13 @@ def link_node_packages(base: Plan, plan: Plan) -> None:
         plan: the plan here.
     """
     commands = [launch for launch in plan.launches if launch.kind is SourceKind.COMMAND]
-    here, there = _find_tops(plan.root, base.root)
+    project_top, base_top = _find_tops(plan.root, base.root)
     folders = [each for folder in (plan.root, *(each.cwd for each in commands)) for each in (folder, *folder.parents)]
     if commands:
-        folders += [_move_path(folder, there, here) for folder in _find_package_folders(there)]
-    top = there.resolve()
-    for folder in dict.fromkeys(each for each in folders if each.is_relative_to(here)):
-        packages, link = folder / _PACKAGES, _move_path(folder, here, there) / _PACKAGES
+        folders += [_move_path(folder, base_top, project_top) for folder in _find_package_folders(base_top)]
+    top = base_top.resolve()
+    for folder in dict.fromkeys(each for each in folders if each.is_relative_to(project_top)):
+        packages, link = folder / _PACKAGES, _move_path(folder, project_top, base_top) / _PACKAGES
         is_inside = link.parent.is_dir() and link.parent.resolve().is_relative_to(top)
         if is_inside and packages.is_dir() and not os.path.lexists(link):
             link.symlink_to(packages.resolve(), target_is_directory=True)
@@ -207,9 +207,9 @@ def link_node_packages(base: Plan, plan: Plan) -> None:
 
 def _find_tops(root: Path, tree: Path) -> tuple[Path, Path]:
     """The tops of two work trees, of which the roots of a project are given; the roots outside of a repository."""
-    for here, there in zip((root, *root.parents), (tree, *tree.parents), strict=False):
-        if (there / ".git").exists():
-            return here, there
+    for folder, base_folder in zip((root, *root.parents), (tree, *tree.parents), strict=False):
+        if (base_folder / ".git").exists():
+            return folder, base_folder
     return root, tree
 
 
@@ -260,12 +260,12 @@ async def find_import_folders(
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
         return ImportFolders()
     named = {root / each for each in environ.get("PYTHONPATH", "").split(":") if each}
-    found = tuple(dict.fromkeys(folders))
+    import_folders = tuple(dict.fromkeys(folders))
     return ImportFolders(
-        tuple(each for each in found if each in named),
+        tuple(each for each in import_folders if each in named),
         tuple(
             each
-            for each in found
+            for each in import_folders
             if each not in named and each.is_relative_to(root) and not each.is_relative_to(prefix)
         ),
     )

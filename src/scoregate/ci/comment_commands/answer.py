@@ -56,7 +56,7 @@ class Answer:
 
 
 async def answer_event(context: CommandContext) -> Answer | None:
-    """Answer the command of the job's event; None if it is no command.
+    """Answer the command of the job's event; None if it is not a command.
 
     Raises:
         UsageError: the event is not valid, so no answer is possible.
@@ -84,7 +84,7 @@ async def _read_pull_request(context: CommandContext, number: int) -> Mapping[st
         pull: Mapping[str, object] = await context.api.get(f"pulls/{number}")
     except GitHubRefused as refused:
         if refused.status == _MISSING:
-            raise CommandRefused(f"{number} is no pull request of {context.api.repository}") from None
+            raise CommandRefused(f"{number} is not a pull request of {context.api.repository}") from None
         raise
     return pull
 
@@ -136,10 +136,10 @@ async def _start_run(
         )
     except GitHubRefused as refused:
         warnings = (f"cannot set the status: {refused}",)
-    what = ", ".join(map(code, command.suites)) or Markup("All suites")
+    subject = ", ".join(map(code, command.suites)) or Markup("All suites")
     repeats = f", {command.repeats} times each" if command.repeats else ""
     log = link(Markup("The log"), github.run_url)
-    text = Markup(f"{what} run on {code(head.head_sha[:7])}{repeats}. {log} shows the progress.")
+    text = Markup(f"{subject} run on {code(head.head_sha[:7])}{repeats}. {log} shows the progress.")
     return Answer(text, outputs, _ROCKET, warnings=warnings)
 
 

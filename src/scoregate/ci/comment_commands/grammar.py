@@ -159,8 +159,8 @@ def _parse_run(words: Sequence[str]) -> RunCommand:
 def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
     if "because" not in words:
         raise CommandRefused("`because` and a reason are missing", command=_ACCEPT_USAGE)
-    at = words.index("because")
-    head, reason = words[:at], " ".join(words[at + 1 :])
+    position = words.index("because")
+    head, reason = words[:position], " ".join(words[position + 1 :])
     if not reason or len(reason) > LONGEST_REASON:
         raise CommandRefused(f"the reason must have 1 to {LONGEST_REASON} characters", command=_ACCEPT_USAGE)
     if len(head) < 4 or head[2] != "until":
@@ -170,7 +170,7 @@ def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
     for word in head[4:]:
         name, equals, value = word.partition("=")
         if not equals or name not in patterns:
-            raise CommandRefused(f"{_show(word)} is no argument", command=_ACCEPT_USAGE)
+            raise CommandRefused(f"{_show(word)} is not an argument", command=_ACCEPT_USAGE)
         _set_once(options, name, value, patterns[name], _ACCEPT_USAGE)
     return AcceptCommand(
         _check_glob(head[0], _ACCEPT_USAGE),
@@ -184,7 +184,7 @@ def _parse_accept(words: Sequence[str], today: str) -> AcceptCommand:
 
 def _check_glob(word: str, usage: str) -> str:
     if not _GLOB.fullmatch(word):
-        raise CommandRefused(f"{_show(word)} is no glob of names", advice=_SPACES, command=usage)
+        raise CommandRefused(f"{_show(word)} is not a glob of names", advice=_SPACES, command=usage)
     return word
 
 
@@ -194,7 +194,7 @@ def _check_day(text: str, today: str) -> str:
     except ValueError:
         day = None
     if day is None:
-        raise CommandRefused(f"{_show(text)} is no day; write it as 2026-12-31")
+        raise CommandRefused(f"{_show(text)} is not a day; write it as 2026-12-31")
     if text < today:
         raise CommandRefused(f"{text} is over", advice=f"Name a day from {today} (UTC) on.")
     return text
@@ -214,13 +214,13 @@ def _set_once(options: dict[str, str], name: str, value: str, pattern: re.Patter
     if name in options:
         raise CommandRefused(f"{name} is given twice")
     if not pattern.fullmatch(value):
-        raise CommandRefused(f"{_show(value)} is no value for {name}", command=usage)
+        raise CommandRefused(f"{_show(value)} is not a value for {name}", command=usage)
     options[name] = value
 
 
 def _refuse_extra_arguments(words: Sequence[str], usage: str) -> None:
     if words:
-        raise CommandRefused(f"{_show(words[0])} is no argument", command=usage)
+        raise CommandRefused(f"{_show(words[0])} is not an argument", command=usage)
 
 
 def _show(word: str) -> str:

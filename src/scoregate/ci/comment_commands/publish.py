@@ -105,15 +105,15 @@ async def _publish_run(
 
 
 async def _read_run(connection: Connection, api: Api, commit: str) -> Run:
-    found: Mapping[str, Any] | None = None
+    newest: Mapping[str, Any] | None = None
     path = f"actions/runs/{connection.github.run_id}/artifacts"
     async for artifact in api.pages(path, "artifacts", name=ARTIFACT):
-        is_newer = found is None or number_at(artifact, "id") > number_at(found, "id")
+        is_newer = newest is None or number_at(artifact, "id") > number_at(newest, "id")
         if text_at(artifact, "name") == ARTIFACT and artifact.get("expired") is not True and is_newer:
-            found = artifact
-    if found is None:
+            newest = artifact
+    if newest is None:
         raise RecordError(f"the job of the run left no artifact {ARTIFACT}")
-    run = await read_artifact(api, found, UNTRUSTED_BOUNDS)
+    run = await read_artifact(api, newest, UNTRUSTED_BOUNDS)
     if run.commit != commit:
         raise RecordError(f"the artifact is a run of {(run.commit or 'no commit')[:7]}, not of {commit[:7]}")
     return run

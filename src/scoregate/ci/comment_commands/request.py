@@ -39,10 +39,10 @@ class CommandRequest:
 
 
 async def read_request(github: GitHubJob, api: Api) -> CommandRequest | None:
-    """The command of the job's event; None if the event is no command.
+    """The command of the job's event; None if the event is not a command.
 
     Raises:
-        UsageError: the comment isn't what the event says, was edited, or its author is no user; or another event.
+        UsageError: the comment isn't what the event says, was edited, or its author is not a user; or another event.
         GitHubRefused: GitHub can't be asked.
     """
     if github.event_name == COMMENT_EVENT and github.event.get("action") == "created":
@@ -50,7 +50,9 @@ async def read_request(github: GitHubJob, api: Api) -> CommandRequest | None:
     if github.event_name == LABEL_EVENT and github.event.get("action") == "labeled":
         return await _read_label(github.event, api)
     action = str(github.event.get("action") or "")
-    raise UsageError(f"{github.event_name} {action[:40]} is no event for commands".replace("  ", " "), advice=_ADVICE)
+    raise UsageError(
+        f"{github.event_name} {action[:40]} is not an event for commands".replace("  ", " "), advice=_ADVICE
+    )
 
 
 async def _read_comment(event: Mapping[str, Any], api: Api) -> CommandRequest | None:
@@ -64,7 +66,7 @@ async def _read_comment(event: Mapping[str, Any], api: Api) -> CommandRequest | 
     if comment.get("updated_at") != comment.get("created_at") or comment.get("body") != text:
         raise UsageError("the comment was edited", advice="Write the command in a new comment.")
     if not is_user(comment.get("user")):
-        raise UsageError("the author of the comment is no user, so it is no command")
+        raise UsageError("the author of the comment is not a user, so it is not a command")
     login = text_at(comment, "user", "login")
     if login != text_at(event, "comment", "user", "login"):
         raise UsageError("the comment is by another user than the event says")

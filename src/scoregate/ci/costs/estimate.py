@@ -120,8 +120,8 @@ def _estimate_launch(
     same_code: bool,
 ) -> Iterator[SuiteEstimate]:
     is_probed = launch.name not in known
-    found = sampled.get(launch.name, ()) if is_probed else known[launch.name]
-    takes = [each for each in found if _takes_suite(settings, each.suite.id)]
+    suites = sampled.get(launch.name, ()) if is_probed else known[launch.name]
+    takes = [each for each in suites if _takes_suite(settings, each.suite.id)]
     if not takes:
         yield SuiteEstimate(launch.name, launch.name, SuiteState.NONE, note=_explain_none(launch, probe))
         return
@@ -205,11 +205,11 @@ def _read_repeats(file_values: Mapping[str, object] | None, suite: str) -> int |
     """The repeats that the settings file of a stored run set for a suite."""
     values = file_values or {}
     tables = values.get("suites")
-    found = [values.get("repeats")]
+    repeats = [values.get("repeats")]
     for glob, table in tables.items() if isinstance(tables, dict) else ():
         if isinstance(table, dict) and fnmatchcase(suite, str(glob)) and "repeats" in table:
-            found.append(table["repeats"])
-    numbers = [each for each in found if isinstance(each, int) and not isinstance(each, bool)]
+            repeats.append(table["repeats"])
+    numbers = [each for each in repeats if isinstance(each, int) and not isinstance(each, bool)]
     return numbers[-1] if numbers else None
 
 

@@ -116,8 +116,8 @@ def _find_values(node: ast.AST) -> Iterator[ast.AST | None]:
 def _read_store(root: Path) -> Iterator[NamedModel]:
     """The models that stored judges, configs, metrics and test sets name."""
     folders = (root / ".scoregate" / name for name in _STORE_FOLDERS)
-    found = (path for folder in folders if folder.is_dir() for path in sorted(folder.rglob("*")))
-    files = (path for path in found if path.suffix in (".toml", ".json") and path.is_file())
+    paths = (path for folder in folders if folder.is_dir() for path in sorted(folder.rglob("*")))
+    files = (path for path in paths if path.suffix in (".toml", ".json") and path.is_file())
     for path in islice(files, _MOST_FILES):
         place = path.relative_to(root).as_posix()
         yield from (NamedModel(name, place) for name in _read_data(path))

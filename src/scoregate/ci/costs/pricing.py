@@ -61,13 +61,13 @@ class Pricing:
             return usage.cost
         provider, name = self._resolve(self.renamed.get(model, model))
         calls = max(1, usage.calls - usage.stored)
-        one = Usage(  # prices may depend on the length of a request, so they are those of an average one
+        average = Usage(  # prices may depend on the length of a request, so they are those of an average one
             input_tokens=usage.input_tokens // calls,
             output_tokens=usage.output_tokens // calls,
             cached_tokens=usage.cached_tokens // calls,
         )
-        tokens, parts = usage.input_tokens + usage.output_tokens, one.input_tokens + one.output_tokens
-        cost = find_cost(one if parts else usage, provider=provider, model=name, prices=self.settings.prices)
+        tokens, parts = usage.input_tokens + usage.output_tokens, average.input_tokens + average.output_tokens
+        cost = find_cost(average if parts else usage, provider=provider, model=name, prices=self.settings.prices)
         if cost is None:
             return usage.cost
         return cost * (tokens / parts if parts else 1.0)

@@ -94,13 +94,13 @@ def list_retirement_warnings(named: Iterable[NamedModel], today: date) -> Iterat
         today: the day of the run.
     """
     places: dict[str, list[str]] = {}
-    found: dict[str, Retirement] = {}
+    retirements_by_model: dict[str, Retirement] = {}
     for each in named:
         retirement = find_retirement(each.name, each.provider)
         if retirement is not None and (retirement.date - today).days <= SOON_DAYS:
-            found[retirement.model] = retirement
+            retirements_by_model[retirement.model] = retirement
             places.setdefault(retirement.model, []).append(each.place[:_LONGEST_PLACE])
-    for model, retirement in sorted(found.items(), key=lambda each: (each[1].date, each[0])):
+    for model, retirement in sorted(retirements_by_model.items(), key=lambda each: (each[1].date, each[0])):
         yield _describe(retirement, list(dict.fromkeys(places[model])), today)
 
 

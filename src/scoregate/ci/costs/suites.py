@@ -221,11 +221,11 @@ def _estimate_seconds(
     seconds = base.suite.duration_s if base.suite.duration_s is not None else sum(known)
     if not len(columns):
         return None
-    asked = now.calls / full.calls if full.calls else 1.0
+    share = now.calls / full.calls if full.calls else 1.0
     rounds = trials / len(columns)
     if concurrency is not None:
         rounds = max(1.0, trials / concurrency) / ceil(len(columns) / concurrency)
-    expected = seconds * rounds * asked
+    expected = seconds * rounds * share
     relative = sqrt(variance(known)) / fmean(known) if len(known) > 1 and fmean(known) else 0.0
     return _make_interval(expected, min(1.0, relative * sqrt(2 / max(1, len(known))) * 1.645) * expected)
 

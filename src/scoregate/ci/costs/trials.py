@@ -160,10 +160,10 @@ def _read_part(evaluator: str, usage: Usage, pricing: Pricing, suite: SuiteTrial
         suite.unpriced.add(name_model(usage))
     elif cost == usage.cost and usage.unpriced and len(suite.unpriced) < _MOST_UNPRICED:
         suite.unpriced.update(name[:_LONGEST_NAME] for name in usage.unpriced_models)
-    asked = calls - stored
+    paid_calls = calls - stored
     read, written, from_cache = max(0, usage.input_tokens), max(0, usage.output_tokens), max(0, usage.cached_tokens)
-    amounts = Amounts(asked, read, written, from_cache, max(0.0, cost or 0.0))
-    return Part(evaluator, amounts.times(calls / asked if asked else 1.0), answers, calls)
+    amounts = Amounts(paid_calls, read, written, from_cache, max(0.0, cost or 0.0))
+    return Part(evaluator, amounts.times(calls / paid_calls if paid_calls else 1.0), answers, calls)
 
 
 def _apply_cache(suites: Iterable[SuiteTrials], find_stored: FindStored) -> None:

@@ -32,10 +32,10 @@ def digest_program(command: Sequence[str], environ: Mapping[str, str], cwd: Path
 
 def _list_files(command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> Iterator[Path]:
     program, *words = command
-    found = str(cwd / program) if "/" in program else shutil.which(program, path=environ.get("PATH"))
-    if found is None:
+    location = str(cwd / program) if "/" in program else shutil.which(program, path=environ.get("PATH"))
+    if location is None:
         return
-    path = Path(os.path.realpath(found))
+    path = Path(os.path.realpath(location))
     yield path
     if _PACKAGES in path.parts:
         yield from [folder / _PACKAGE for folder in path.parents if (folder / _PACKAGE).is_file()][:1]

@@ -39,8 +39,8 @@ class Changes:
             return f"{self._shared}, which all suites depend on"
         if script.native and self._data:
             return f"files of the kind {self._data}, which {script.native} may read unseen"
-        found = sorted(self._list_changes(script), key=lambda change: change[0].kind == ROWS)
-        return next((_describe_change(then, now) for then, now in found), "")
+        changes = sorted(self._list_changes(script), key=lambda change: change[0].kind == ROWS)
+        return next((_describe_change(then, now) for then, now in changes), "")
 
     def find_changed_rows(self, script: ScriptDependencies, launch: str) -> tuple[str, ...]:
         """The files of rows that changed, if nothing else did that a script depends on; else none.
@@ -51,9 +51,9 @@ class Changes:
         """
         if script.unknown or script.launch != launch or self._shared or (script.native and self._data):
             return ()
-        found = list(self._list_changes(script))
-        is_certain = all(then.kind == ROWS and now and UNKNOWN not in (then.digest, now) for then, now in found)
-        return tuple(then.path for then, _ in found) if is_certain else ()
+        changes = list(self._list_changes(script))
+        is_certain = all(then.kind == ROWS and now and UNKNOWN not in (then.digest, now) for then, now in changes)
+        return tuple(then.path for then, _ in changes) if is_certain else ()
 
     def _list_changes(self, script: ScriptDependencies) -> Iterator[tuple[Dependency, str]]:
         """What differs or may differ, with its digest now."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.core.runs.dependencies import LONGEST_PATH, LONGEST_REASON, UNKNOWN, Dependency, is_relative
+from scoregate.core.text import replace_surrogates
 
 _MOST_BYTES = 16 << 20
 _MOST_PATHS = 10_000
@@ -113,7 +114,7 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
     for entry in text[:-1].split(b"\0"):
         kind, rest = os.fsdecode(entry[:1]), os.fsdecode(entry[1:])
         if kind not in "rwaslited" or not kind:
-            uses.add(kind, rest.encode("utf-8", "replace").decode())
+            uses.add(kind, replace_surrogates(rest))
             continue
         path = "" if rest == str(tree.top) else rest.removeprefix(start)
         if not is_relative(path) or len(path) > LONGEST_PATH or not _is_text(path):

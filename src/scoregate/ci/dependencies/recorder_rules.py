@@ -114,7 +114,7 @@ def list_sources(folder: str) -> list[str]:
     import json
     from urllib.parse import unquote, urlsplit
 
-    found = []
+    sources = []
     for entry in os.listdir(folder):
         path = f"{folder}/{entry}/direct_url.json"
         if entry.endswith(".dist-info") and os.path.exists(path):
@@ -122,5 +122,5 @@ def list_sources(folder: str) -> list[str]:
                 data = json.loads(file.read(1 << 16))
             url = urlsplit(data.get("url", ""))
             if url.scheme == "file" and not data.get("dir_info", {}).get("editable"):
-                found.append(os.path.realpath(unquote(url.path)))
-    return found
+                sources.append(os.path.realpath(unquote(url.path)))
+    return sources

@@ -122,14 +122,14 @@ class UseRecorder:
         table: dict[Dependency, int] = {}
         scripts = []
         for name, (launch, uses) in sorted(self._scripts.items()):
-            found = list(describe_uses(uses, self.tree, since=self._started[name], stdlib=STDLIB))
+            described = list(describe_uses(uses, self.tree, since=self._started[name], stdlib=STDLIB))
             unknown, native = uses.unknown, uses.native
             if launch.kind is SourceKind.COMMAND and launch.source.inputs:
                 # What a part of it was seen to use is added to what its settings name.
                 unknown = native = ""
-                found += list_inputs(launch.source.inputs, self.tree, self.folder)
-                found += _list_named_files(launch, self.tree, self.folder)
-            places = () if unknown else tuple(table.setdefault(each, len(table)) for each in found)
+                described += list_inputs(launch.source.inputs, self.tree, self.folder)
+                described += _list_named_files(launch, self.tree, self.folder)
+            places = () if unknown else tuple(table.setdefault(each, len(table)) for each in described)
             modules = tuple(sorted(uses.modules - STDLIB)) if places else ()
             scripts.append(ScriptDependencies(name, digest_launch(launch), places, modules, native, unknown))
         shared, data = digest_shared_files(self.tree, self.folder), self.tree.digest_data()
@@ -200,16 +200,16 @@ def runs_node(launch: Launch, environment: Mapping[str, str]) -> bool:
     if any(_UNSEEN.fullmatch(word) for word in (*launch.argv[1:], *environment.get("NODE_OPTIONS", "").split())):
         return False
     name = launch.argv[0]
-    found = str(launch.cwd / name) if "/" in name else shutil.which(name, path=environment.get("PATH"))
-    if found is None:
+    location = str(launch.cwd / name) if "/" in name else shutil.which(name, path=environment.get("PATH"))
+    if location is None:
         return False
     try:
-        with Path(found).open("rb") as file:
+        with Path(location).open("rb") as file:
             start = file.read(_FIRST_BYTES)
     except OSError:
         return False
     is_program = start.startswith((_ELF, *_MACH_O)) and Path(name).name == "node"
-    is_shim = "/node_modules/" in found and _SHIM.match(start) is not None
+    is_shim = "/node_modules/" in location and _SHIM.match(start) is not None
     return is_program or is_shim or _FIRST_LINE.fullmatch(start.split(b"\n")[0]) is not None
 
 

@@ -51,14 +51,14 @@ def digest_shared_files(tree: Tree, folder: str) -> dict[str, str]:
     """
     known = set(tree.list_files())
     above = {"", folder, *(each.as_posix() for each in PurePosixPath(folder).parents)} - {"."}
-    found = dict.fromkeys(path for path in known if _is_shared(tree, path, above))
-    waiting = sorted(found)
+    paths = dict.fromkeys(path for path in known if _is_shared(tree, path, above))
+    waiting = sorted(paths)
     while waiting:
         path = waiting.pop()
-        new = [each for each in _list_named_files(tree, path, folder) if each in known and each not in found]
-        found |= dict.fromkeys(new)
+        new = [each for each in _list_named_files(tree, path, folder) if each in known and each not in paths]
+        paths |= dict.fromkeys(new)
         waiting += new
-    return {path: tree.digest_file(path) for path in found}
+    return {path: tree.digest_file(path) for path in paths}
 
 
 def _is_shared(tree: Tree, path: str, above: set[str]) -> bool:

@@ -145,12 +145,12 @@ class Tree:
         real = self.follow_links(path)
         if real is None:
             return UNKNOWN
-        wanted, found = {*modules, *stdlib}, []
+        wanted, names = {*modules, *stdlib}, []
         for name in self.entries.get(real, ()):
             is_code = name.endswith(("/", *_CODE))
             if (is_code and name.rstrip("/").split(".")[0] in wanted) or name.endswith((".dist-info/", ".egg-info/")):
-                found.append(name)
-        return _digest_names(sorted(found), path, real)
+                names.append(name)
+        return _digest_names(sorted(names), path, real)
 
     def digest_stem(self, path: str) -> str:
         """The digest of the names that an import of a module in Node.js may find by a name without its ending."""

@@ -79,12 +79,12 @@ class FileList:
         In a workspace, they are installed from there.
         """
         folders = {name[: -len(_INIT)] for name in self.of_git or () if name.endswith(_INIT) and not is_vendored(name)}
-        found: dict[str, list[str]] = {}
+        packages: dict[str, list[str]] = {}
         for folder in sorted(folders):
             parent, _, name = folder.rpartition("/")
-            if parent not in folders and len(places := found.setdefault(name, [])) < _MOST_PLACES:
+            if parent not in folders and len(places := packages.setdefault(name, [])) < _MOST_PLACES:
                 places.append(parent)
-        return found
+        return packages
 
     def list_below(self, folder: str) -> Iterable[str]:
         """The files below a folder: those of git, or all if git has none there, as in an ignored folder."""
@@ -162,7 +162,7 @@ def _named_candidates(files: FileList, paths: Iterable[str], *, origin: str) -> 
 
 
 def _advise(root: Path, path: str) -> str:
-    """What to write instead of a path that is no file of suites."""
+    """What to write instead of a path that is not a file of suites."""
     file, _, suite = path.rpartition(":")
     if file and suite and (root / file).is_file():
         return f"A suite of a file has two colons: {file}::{suite}."
@@ -175,15 +175,15 @@ def _walk_files(folder: Path, root: Path) -> Iterator[str]:
     """The files below a folder, without vendored or built folders, links to folders, and hidden folders but those of
     agents.
     """
-    for here, folders, names in os.walk(folder):
+    for current, folders, names in os.walk(folder):
         folders[:] = [
             name
             for name in folders
             if (not name.startswith(".") or name in _AGENT_FOLDERS)
             and name not in _VENDORED | _BUILT
-            and not Path(here, name, "pyvenv.cfg").exists()
+            and not Path(current, name, "pyvenv.cfg").exists()
         ]
-        place = Path(os.path.relpath(here, root)).as_posix()
+        place = Path(os.path.relpath(current, root)).as_posix()
         yield from names if place == os.curdir else (f"{place}/{name}" for name in names)
 
 

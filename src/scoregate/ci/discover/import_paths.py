@@ -39,11 +39,11 @@ def find_import_folders(content: bytes, file: str) -> tuple[str, ...]:
             tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    found: dict[str, None] = {}
+    folders: dict[str, None] = {}
     for node in _added_paths(tree):
         if (path := _Paths(tree, file).find(node)) is not None and not path.startswith(("..", "/")):
-            found[path] = None
-    return tuple(found)[:_MOST_FOLDERS]
+            folders[path] = None
+    return tuple(folders)[:_MOST_FOLDERS]
 
 
 def _added_paths(tree: ast.Module) -> Iterator[ast.expr]:

@@ -48,9 +48,9 @@ def find_site_packages(root: Path, environ: Mapping[str, str]) -> tuple[str, ...
     homes = [root / name for name in _ENVIRONMENTS]
     if active := environ.get("VIRTUAL_ENV"):
         homes.append(Path(active))
-    found = dict.fromkeys(str(path) for home in homes for path in _list_site_packages(home))
-    found |= dict.fromkeys(path for path in sys.path if path.endswith(("site-packages", "dist-packages")))
-    return tuple(found)[:_MOST_FOLDERS]
+    folders = dict.fromkeys(str(path) for home in homes for path in _list_site_packages(home))
+    folders |= dict.fromkeys(path for path in sys.path if path.endswith(("site-packages", "dist-packages")))
+    return tuple(folders)[:_MOST_FOLDERS]
 
 
 def _list_site_packages(home: Path) -> Iterator[Path]:

@@ -21,18 +21,18 @@ _IMPORT = re.compile(rb"""["'](evalite|vitest-evals|braintrust)["'/]""")
 
 def find_node_frameworks(files: SourceFiles) -> Iterator[FoundFramework]:
     """What the files of a project hold."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_framework: dict[tuple[str, str], list[str]] = {}
     for name in files.names:
         base = name.rpartition("/")[2]
         if _PROMPTFOO.fullmatch(base):
             yield _describe_promptfoo(name)
         elif _EVAL_FILE.fullmatch(base):
             for imported in set(_IMPORT.findall(files.read(name))):
-                found.setdefault((imported.decode(), files.nearest(name, _PACKAGE)), []).append(name)
+                names_by_framework.setdefault((imported.decode(), files.nearest(name, _PACKAGE)), []).append(name)
         elif base == _PACKAGE:
             for dependency in sorted(_dependencies(_read_package(files, name)) & {"evalite", "vitest-evals"}):
-                found.setdefault((dependency, str(PurePosixPath(name).parent)), []).insert(0, name)
-    for (framework, folder), names in sorted(found.items()):
+                names_by_framework.setdefault((dependency, str(PurePosixPath(name).parent)), []).insert(0, name)
+    for (framework, folder), names in sorted(names_by_framework.items()):
         evals = tuple(name for name in names if not name.endswith(_PACKAGE)) or tuple(names)
         if framework == "evalite":
             yield _describe_evalite(folder, evals)

@@ -50,16 +50,18 @@ def find_one_test_set(
     path, relative = cwd / named, os.path.normpath(folder / named)
     if path.suffix == TOML and path.is_file():
         return _single_source(_read_suite_file(root, relative, table))
+    if path.suffix in TABLES and path.is_file():
+        source, defaults = relative, {"name": path.stem, "tests": relative}
+    else:
+        try:
+            name = resolve_test_set_id(named, open_store(root))
+        except StoreError as error:
+            message = f"{error.message}, and no file of tests or of a suite is named so"
+            raise UsageError(message, advice=error.advice or "`scoregate testset ls` lists the test sets.") from None
+        source, defaults = collection_path(Path(FOLDER), TEST_SETS, (name,)).as_posix(), {"name": name, "set": name}
     if endpoint is None:
         raise UsageError(f"{named!r:.200} has no endpoint", advice="Name one: --endpoint NAME|FILE|ADDRESS.")
-    if path.suffix in TABLES and path.is_file():
-        return _single_source(_make_table_source(root, relative, {"name": path.stem, "tests": relative, **table}))
-    try:
-        name = resolve_test_set_id(named, open_store(root))
-    except StoreError as error:
-        raise UsageError(f"{error.message}, nor a file of tests or a suite's", advice=error.advice) from None
-    stored_path = collection_path(Path(FOLDER), TEST_SETS, (name,)).as_posix()
-    return _single_source(_make_table_source(root, stored_path, {"name": name, "set": name, **table}))
+    return _single_source(_make_table_source(root, source, {**defaults, **table}))
 
 
 def _single_source(source: SuiteSource) -> DiscoveredSuites:

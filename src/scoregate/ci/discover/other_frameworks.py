@@ -28,7 +28,7 @@ def _find(files: FileList, with_words: frozenset[str] | None) -> tuple[FoundFram
     return _with_distinct_names((*find_node_frameworks(sources), *find_python_frameworks(sources)))
 
 
-def _with_distinct_names(found: tuple[FoundFramework, ...]) -> tuple[FoundFramework, ...]:
+def _with_distinct_names(frameworks: tuple[FoundFramework, ...]) -> tuple[FoundFramework, ...]:
     """The names of commands must differ in the settings."""
     uses = Counter[str]()
 
@@ -37,4 +37,4 @@ def _with_distinct_names(found: tuple[FoundFramework, ...]) -> tuple[FoundFramew
         number = uses[command.name]
         return command if number == 1 else command.model_copy(update={"name": f"{command.name} ({number})"})
 
-    return tuple(replace(each, command=distinguish(each.command)) if each.command else each for each in found)
+    return tuple(replace(each, command=distinguish(each.command)) if each.command else each for each in frameworks)

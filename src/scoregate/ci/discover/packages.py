@@ -84,8 +84,8 @@ def locate_import_folders(root: Path, path: str) -> tuple[str, ...]:
         # The modules of a package are not imported from its own folder: its `types.py` would hide Python's.
         if project[:1] != (_SOURCE_FOLDER,) and not _count_packages(root, project):
             nearest += [project, (*project, _SOURCE_FOLDER)]
-    found = dict.fromkeys(str(PurePosixPath(*each)) for each in nearest)
-    return tuple(each for each in found if each not in (os.curdir, _SOURCE_FOLDER) and (root / each).is_dir())
+    paths = dict.fromkeys(str(PurePosixPath(*each)) for each in nearest)
+    return tuple(each for each in paths if each not in (os.curdir, _SOURCE_FOLDER) and (root / each).is_dir())
 
 
 def _count_packages(root: Path, folders: tuple[str, ...]) -> int:

@@ -63,7 +63,7 @@ class ProjectCalls:
 
     def exported_names(self, file: str, module: str) -> dict[str, str]:
         """The names that `from module import *` binds, each with its path."""
-        found: dict[str, None] = {}
+        exported: dict[str, None] = {}
         stack, visited = [(file, module)], set[str]()
         while stack:
             here, path = stack.pop()
@@ -73,8 +73,8 @@ class ProjectCalls:
             visited.add(target)
             names = self._imported_names(target) if self.modules.mentions_sdk(target) else {}
             stack += ((target, other) for name, other in names.items() if name.startswith(STAR))
-            found |= dict.fromkeys(name for name in names if not name.startswith(STAR))
-        return {name: join_path(module, (name,)) for name in found}
+            exported |= dict.fromkeys(name for name in names if not name.startswith(STAR))
+        return {name: join_path(module, (name,)) for name in exported}
 
     def read_scopes(self, tree: ast.Module, file: str) -> Scopes:
         """The scopes of a file. Names of entry points that modules of the project pass on are those of their SDK."""
@@ -96,9 +96,9 @@ class ProjectCalls:
                 if located is not None and (entry_point := self._starts_suite(located, file, path)) is not None:
                     yield SuiteCall(line, entry_point, None, True, _shown(path))
             for path, line in scope.imports.items():
-                found = self._search(_Search(modules=list(self.executed_files(file, path))))
-                if found is not None:
-                    yield SuiteCall(line, found, None, True, _shown(path))
+                entry = self._search(_Search(modules=list(self.executed_files(file, path))))
+                if entry is not None:
+                    yield SuiteCall(line, entry, None, True, _shown(path))
 
     def executed_files(self, file: str, path: str) -> Iterator[str]:
         """The modules that an import executes, without the candidates."""
@@ -126,20 +126,20 @@ class ProjectCalls:
             if search.steps > _MOST_STEPS:
                 self.modules.is_incomplete = True
                 break
-            for found in self._take_step(search):
-                if not found.closed:
-                    return found
-                closed = found
+            for entry in self._take_step(search):
+                if not entry.closed:
+                    return entry
+                closed = entry
         return closed
 
     def _take_step(self, search: _Search) -> Iterator[EntryPoint]:
         if search.modules:
             located: ModuleLocation | None = ModuleLocation((search.modules.pop(),), ())
         else:
-            here, path = search.objects.pop()
+            module, path = search.objects.pop()
             if (entry_point := find_entry_point(path)) is not None:
                 yield entry_point
-            located = self._locate_object(here, path)
+            located = self._locate_object(module, path)
         if located is None:
             return
         file, rest = located.files[-1], located.rest

@@ -96,8 +96,8 @@ class ProjectModules:
         own = (*added, *near, *self.packages.get(parts[0], ()))
         # Most packages next to an installed one have no suites, and many modules.
         for each in own if not Path(folder).is_absolute() else ():
-            if (found := self._find(each, parts)) is not None:
-                return found
+            if (location := self._find(each, parts)) is not None:
+                return location
         others = (self._find(each, parts) for each in self.installed.find(parts[0]))
         return next((each for each in others if each is not None), None)
 
@@ -124,10 +124,10 @@ class ProjectModules:
         if folder not in self._folders:
             try:
                 with os.scandir(self.root / folder) as entries:
-                    found = {entry.name: entry.is_dir() for entry in islice(entries, _MOST_ENTRIES)}
+                    is_folder_by_name = {entry.name: entry.is_dir() for entry in islice(entries, _MOST_ENTRIES)}
             except OSError:
-                found = {}
-            self._folders[folder] = found
+                is_folder_by_name = {}
+            self._folders[folder] = is_folder_by_name
         return self._folders[folder]
 
     def add(self, file: str, text: ModuleText) -> None:
@@ -146,7 +146,7 @@ class ProjectModules:
         return self._texts[file]
 
     def read_content(self, file: str) -> bytes | None:
-        """The content of a module; None if it can't be read, is no file, or is too large."""
+        """The content of a module; None if it can't be read, is not a file, or is too large."""
         try:
             with open(self.root / file, "rb", opener=open_nonblocking) as opened:
                 status = os.fstat(opened.fileno())
@@ -179,16 +179,16 @@ class ProjectModules:
         importers: dict[str, str | None] = {start: None}
         stack = [start]
         while stack:
-            here = stack.pop()
-            text = self.read(here)
-            if text is None or text.has_words or self._mentions.get(here):
-                way: str | None = here
+            current = stack.pop()
+            text = self.read(current)
+            if text is None or text.has_words or self._mentions.get(current):
+                way: str | None = current
                 while way is not None:
                     self._mentions[way], way = True, importers[way]
                 return True
-            for each in self.imported_files(here, text.imports):
+            for each in self.imported_files(current, text.imports):
                 if each not in importers and self._mentions.get(each) is not False:
-                    importers[each] = here
+                    importers[each] = current
                     stack.append(each)
         self._mentions |= dict.fromkeys(importers, False)
         return False

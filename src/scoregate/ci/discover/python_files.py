@@ -100,8 +100,10 @@ def _with_notable_doubts(
     for each in inspected:
         if isinstance(each, SkippedSource) and each.in_doubt and _is_named_as_suite(each.path):
             if imported is None:
-                found = ((file.path, project.modules.imported_files(file.path, texts[file].imports)) for file in texts)
-                imported = {module for path, modules in found for module in modules if module != path}
+                imports_by_path = (
+                    (file.path, project.modules.imported_files(file.path, texts[file].imports)) for file in texts
+                )
+                imported = {module for path, modules in imports_by_path for module in modules if module != path}
             yield replace(each, notable=each.path not in imported)
         else:
             yield each

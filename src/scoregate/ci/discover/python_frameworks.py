@@ -38,15 +38,15 @@ _PYTEST_EVALS = re.compile(rb"\bmark\.eval\b")
 
 def find_python_frameworks(files: SourceFiles) -> Iterator[FoundFramework]:
     """What the Python files of a project hold."""
-    found: dict[str, list[str]] = {}
+    names_by_kind: dict[str, list[str]] = {}
     for name in files.names:
         if name.endswith(PYTHON):
             may_have_words = files.python_with_words is None or name in files.python_with_words
             for kind in _classify(name, files.read(name) if may_have_words else b""):
-                found.setdefault(kind, []).append(name)
+                names_by_kind.setdefault(kind, []).append(name)
     for kind, describe in _KINDS.items():
-        if kind in found:
-            yield from describe(files, found[kind])
+        if kind in names_by_kind:
+            yield from describe(files, names_by_kind[kind])
 
 
 def _classify(name: str, content: bytes) -> Iterator[str]:

@@ -109,8 +109,8 @@ def _classify(script: _Script, marked: Sequence[MarkedTest]) -> ScriptInfo:
         return _describe_suites(SourceKind.PYTHON, "starts", uses, scopes.certain(scopes.module, scopes.main))
     if uses := script.find_calls(*scopes.tests):
         tests = () if "pytestmark" in scopes.module.mentions else scopes.plain_tests
-        found = _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
-        return _add_marked_tests(found, marked) if marked and found.kind is not None else found
+        described = _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
+        return _add_marked_tests(described, marked) if marked and described.kind is not None else described
     if marked:
         first = min(each.line for each in marked)
         return _add_marked_tests(

@@ -49,16 +49,19 @@ async def find_skills(files: ProjectFiles, settings: Settings) -> DiscoveredSuit
     """The suites of skills with cases, and of the files in `[arms]`. Without an agent, they are listed as skipped."""
     if settings.skip_reason("paths"):
         return DiscoveredSuites()
-    names = await files.list_all()
-    skills = {folder: cases for folder, cases in find_skill_cases(names).items() if _is_below_paths(folder, settings)}
-    found = DiscoveredSuites(notices=tuple(_explain_other_cases(skills)))
+    skills = {
+        folder: cases
+        for folder, listed in find_skill_cases(await files.list_all()).items()
+        if _is_below_paths(folder, settings) and (cases := _list_present(files.root, folder, listed))
+    }
+    discovered = DiscoveredSuites(notices=tuple(_explain_other_cases(skills)))
     if settings.agent is None:
-        return found + _explain_no_agent(list(skills), settings)
+        return discovered + _explain_no_agent(list(skills), settings)
     for folder, cases in skills.items():
-        found += _read_skill(files.root, folder, cases, settings.agent, settings)
+        discovered += _read_skill(files.root, folder, cases, settings.agent, settings)
     if settings.arms is not None and not settings.is_for_run("paths"):
-        found += _read_arms(files.root, settings.agent, settings)
-    return found
+        discovered += _read_arms(files.root, settings.agent, settings)
+    return discovered
 
 
 def find_skill_cases(names: Iterable[str]) -> dict[str, list[str]]:
@@ -69,8 +72,14 @@ def find_skill_cases(names: Iterable[str]) -> dict[str, list[str]]:
             skills.add(str(PurePosixPath(name).parent))
         elif name.endswith((CASES_FILE, YAML_FILE)):
             files.add(name)
-    found = {folder: [name for name in _list_places(folder) if name in files] for folder in sorted(skills)}
-    return {folder: cases for folder, cases in found.items() if cases}
+    names_by_folder = {folder: [name for name in _list_places(folder) if name in files] for folder in sorted(skills)}
+    return {folder: cases for folder, cases in names_by_folder.items() if cases}
+
+
+def _list_present(root: Path, folder: str, cases: Iterable[str]) -> list[str]:
+    """The files of cases that are there; none without the skill. git also lists files that were deleted since."""
+    is_present = os.path.lexists(root / folder / SKILL_FILE)
+    return [name for name in cases if is_present and os.path.lexists(root / name)]
 
 
 def _list_places(folder: str) -> Iterator[str]:
@@ -82,10 +91,10 @@ def _list_places(folder: str) -> Iterator[str]:
 
 def _explain_other_cases(skills: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """A notice about skills with several files of cases, of which one is read."""
-    found = [f"{name} ({first} is)" for first, *others in skills.values() for name in others]
-    if found:
-        more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
-        yield f"A skill has one file of cases, so these are not read: {', '.join(found[:_MOST_NAMES])}{more}"
+    unread = [f"{name} ({first} is)" for first, *others in skills.values() for name in others]
+    if unread:
+        more = f" and {len(unread) - _MOST_NAMES} more" if len(unread) > _MOST_NAMES else ""
+        yield f"A skill has one file of cases, so these are not read: {', '.join(unread[:_MOST_NAMES])}{more}"
 
 
 def _is_below_paths(folder: str, settings: Settings) -> bool:
@@ -124,9 +133,9 @@ def _read_skill(
 ) -> DiscoveredSuites:
     path = _join(folder, SKILL_FILE)
     head = _HEAD.match(_read(root / path)[0] or "")
-    found = _NAME.search(head[1]) if head else None
+    match = _NAME.search(head[1]) if head else None
     own = (root / folder).resolve().name
-    name = (found[2].strip()[:_LONGEST_NAME] if found else "") or own
+    name = (match[2].strip()[:_LONGEST_NAME] if match else "") or own
     target = f"{agent.skills_folder}/{name if _SAFE_NAME.fullmatch(name) else own}"
     is_inside = folder == os.curdir or cases[0].startswith(f"{folder}/")
     shown = os.path.relpath(cases[0], folder) if is_inside else cases[0]
@@ -183,30 +192,30 @@ def _make_sources(root: Path, suite: _Suite, *, path_without: str) -> Discovered
     text, problem = _read(root / suite.cases)
     place = f"{suite.cases}: {problem}{f' ({suite.cases_origin})' if suite.cases_origin else ''}"
     skill = str(suite.options.get("skill", ""))
-    found = SkillCases(problems=(place,)) if text is None else parse_cases(text, suite.cases, root, skill)
-    if found.unknown and skill:  # the file of a tool that isn't known
-        return DiscoveredSuites(notices=(f"{suite.cases} is not read, as {found.unknown}",))
+    parsed = SkillCases(problems=(place,)) if text is None else parse_cases(text, suite.cases, root, skill)
+    if parsed.unknown and skill:  # the file of a tool that isn't known
+        return DiscoveredSuites(notices=(f"{suite.cases} is not read, as {parsed.unknown}",))
     if is_yaml(suite.cases):
-        suite = _add_files(suite, skill, found)
+        suite = _add_files(suite, skill, parsed)
     problems = [
-        *found.problems,
-        *([f"{suite.cases}:1: {found.unknown}"] if found.unknown else []),
+        *parsed.problems,
+        *([f"{suite.cases}:1: {parsed.unknown}"] if parsed.unknown else []),
         *_find_scattered(suite),
-        *_find_missing_files(root, suite, found.cases),
-        *_find_unmeasurable(suite, found.cases),
+        *_find_missing_files(root, suite, parsed.cases),
+        *_find_unmeasurable(suite, parsed.cases),
     ]
     if problems:
         source = SuiteSource(
             suite.path, SourceKind.AGENT, suite_ids=(suite.name,), why=suite.why, error="; ".join(problems)
         )
         return DiscoveredSuites((source,))
-    notices = list(found.notices)
-    if found.skill_name is not None and suite.options.get("skill") and found.skill_name != suite.name:
+    notices = list(parsed.notices)
+    if parsed.skill_name is not None and suite.options.get("skill") and parsed.skill_name != suite.name:
         notices.append(
-            f"{suite.cases}: skill_name is {found.skill_name!r:.80}, and {suite.path} says {suite.name!r:.80}"
+            f"{suite.cases}: skill_name is {parsed.skill_name!r:.80}, and {suite.path} says {suite.name!r:.80}"
         )
     sources = [_make_source(suite, Arm.WITH, suite.path)]
-    if any(map(is_graded, found.cases)):
+    if any(map(is_graded, parsed.cases)):
         sources.append(_make_source(suite, Arm.WITHOUT, path_without))
     return DiscoveredSuites(tuple(sources), notices=tuple(notices))
 
@@ -254,8 +263,8 @@ def _find_unmeasurable(suite: _Suite, cases: Sequence[SkillCase]) -> Iterator[st
     first = next((case for case in cases if case.should_trigger is not None), None)
     if first is not None and (is_text or not is_skill):
         yield f"{first.file or suite.cases}:{first.line}: {why}"
-    elif is_text and (found := _find_tool_grader(cases)) is not None:
-        case, grader = found
+    elif is_text and (graded := _find_tool_grader(cases)) is not None:
+        case, grader = graded
         why = f"the format text shows no tool calls, so {grader.label} can't be measured; set `format` in [agent]"
         yield f"{case.file or suite.cases}:{case.line}: {why}"
     elif cases and (is_text or not is_skill) and not any(map(is_graded, cases)):
@@ -305,7 +314,7 @@ def _read(path: Path) -> tuple[str | None, str]:
     try:
         return data.decode("utf-8-sig"), ""
     except UnicodeDecodeError as error:
-        return None, f"it is no UTF-8: {error.reason} at byte {error.start}"
+        return None, f"it is not UTF-8: {error.reason} at byte {error.start}"
 
 
 def _join(folder: str, name: str) -> str:

@@ -90,7 +90,7 @@ class PartLog:
 
     Args:
         scratch: an empty folder for the runs of attempts; see `recovery`.
-        about: the run without results.
+        head: the run without results.
         parts: the parts by number.
         make_part: what a worker gets of a plan.
         make_reducer: an empty reducer.
@@ -107,7 +107,7 @@ class PartLog:
     """
 
     scratch: Path
-    about: Run
+    head: Run
     parts: dict[int, PartState]
     make_part: Callable[[Plan], Part]
     make_reducer: Callable[[], RunReducer]
@@ -136,7 +136,7 @@ class PartLog:
             broken=plan.broken,
             launches=len(plan.launches),
             show_outputs=self.show_outputs,
-            about=replace(self._describe(state), complete=False),
+            head=replace(self._describe(state), complete=False),
             reducer=self.make_reducer(),
         )
         for offered in plan.offered:
@@ -277,7 +277,7 @@ class PartLog:
         return attempt, run
 
     def _describe(self, state: PartState) -> Run:
-        return replace(self.about, id=uuid.uuid4().hex, finished=time.time(), shard=state.plan.shard)
+        return replace(self.head, id=uuid.uuid4().hex, finished=time.time(), shard=state.plan.shard)
 
     def flush_if_due(self) -> None:
         """Write what has arrived to disk, so that a kill of this process can't lose it."""

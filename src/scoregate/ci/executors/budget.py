@@ -50,14 +50,14 @@ class BudgetLeases:
         waiting = [each for each in self.weights if each not in self._ended and each not in self._leases]
         total = sum(self.weights[each] for each in waiting)
         share = self.weights[number] / total if total else 1 / len(waiting)
-        taken = sum(self._leases.values(), self.spent)
+        committed = sum(self._leases.values(), self.spent)
         variables: dict[str, str] = {}
         lease = BudgetUse()
         if self.max_cost is not None:
-            lease += BudgetUse(cost=max(0.0, self.max_cost - taken.cost) * share)
+            lease += BudgetUse(cost=max(0.0, self.max_cost - committed.cost) * share)
             variables["SCOREGATE_MAX_COST"] = repr(lease.cost)
         if self.max_tokens is not None:
-            lease += BudgetUse(tokens=max(0.0, self.max_tokens - taken.tokens) * share)
+            lease += BudgetUse(tokens=max(0.0, self.max_tokens - committed.tokens) * share)
             variables["SCOREGATE_MAX_TOKENS"] = repr(lease.tokens)
         self._leases[number] = lease
         return variables

@@ -237,11 +237,13 @@ class DaskCluster:
         """Compare versions, and send the project's files unless the worker has them."""
         from scoregate.ci.executors import dask_worker
 
-        found = await self._call(worker, dask_worker.describe_worker)
+        description = await self._call(worker, dask_worker.describe_worker)
         own = {"scoregate": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
         for name, version in own.items():
-            if found.get(name) != version:
-                raise WorkerRefused(f"it has {name} {one_line(str(found.get(name)), 40)}, and this machine {version}")
+            if description.get(name) != version:
+                raise WorkerRefused(
+                    f"it has {name} {one_line(str(description.get(name)), 40)}, and this machine {version}"
+                )
         if self.is_local:
             await self._call(worker, dask_worker.ignore_interrupts)
             return

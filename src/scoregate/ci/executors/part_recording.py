@@ -70,14 +70,14 @@ class PartRecorder:
         if not plan.launches:
             return await recorder.record(plan, settings, notices, folder=folder, quarantine=quarantine)
         is_main = folder == RUN_FOLDER
-        about = await recorder.describe(plan, settings, notices)
+        head = await recorder.describe(plan, settings, notices)
         selected = CaseFilter.for_plan(settings.selection, plan)
         failures = FailureLimit(settings.selection.max_failures if is_main else None, quarantine)
         scratch = Path(mkdtemp(dir=self.scratch))
         if is_main:  # `recovery` finds the attempts there if this process is killed
             (recorder.out / folder).mkdir(parents=True, exist_ok=True)
             scratch = Path(mkdtemp(prefix=PARTS, dir=recorder.out / folder))
-        log = await self._open_log(plan, settings, about, scratch, folder, selected=selected, failures=failures)
+        log = await self._open_log(plan, settings, head, scratch, folder, selected=selected, failures=failures)
         dispatcher = Dispatcher(self.cluster, await self._pack(plan, settings), settings, log)
         is_done = False
         try:
@@ -103,7 +103,7 @@ class PartRecorder:
         self,
         plan: Plan,
         settings: Settings,
-        about: Run,
+        head: Run,
         scratch: Path,
         folder: str,
         *,
@@ -126,7 +126,7 @@ class PartRecorder:
 
         log = PartLog(
             scratch,
-            about,
+            head,
             parts,
             partial(make_part, partition=partition, is_local=is_local, secrets=frozenset(secret_values(os.environ))),
             lambda: RunReducer(rules=ScoreRules(settings.criteria())),

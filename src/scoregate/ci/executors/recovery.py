@@ -40,9 +40,9 @@ def recover_parts(out: Path, settings: Settings) -> list[RecoveredRun]:
     for folder in sorted((out / RUN_FOLDER).glob(f"{PARTS}*/")):
         if folder.is_symlink() or any(map(is_being_written, folder.glob(f"*/{IN_PROGRESS}*/"))):
             continue
-        found = _merge(folder, out, settings)
-        if found is not None:
-            recovered.append(found)
+        merged = _merge(folder, out, settings)
+        if merged is not None:
+            recovered.append(merged)
         shutil.rmtree(folder, ignore_errors=True)
     return recovered
 

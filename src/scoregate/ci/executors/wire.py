@@ -127,7 +127,7 @@ def decode_event(values: object) -> LaunchEvent:
     """Parse what a worker sent as an event. It is validated, because suites run as the worker's user.
 
     Raises:
-        ValueError: it is no event.
+        ValueError: it is not an event.
     """
     if not isinstance(values, Sequence) or not values or not isinstance(values[0], str):
         raise ValueError("not a list with a name")
@@ -136,7 +136,7 @@ def decode_event(values: object) -> LaunchEvent:
     if values[0] == _MEDIA:
         return _decode_media(*values[1:])
     if values[0] not in _TYPES or len(values) != 2 or not isinstance(values[1], bytes):
-        raise ValueError(f"{values[0]!r:.40} is no event")
+        raise ValueError(f"{values[0]!r:.40} is not an event")
     if len(values[1]) > MAX_EVENT_BYTES:
         raise ValueError(f"an event has {len(values[1]):,} bytes")
     event: LaunchEvent = _adapter(_TYPES[values[0]]).validate_json(values[1])

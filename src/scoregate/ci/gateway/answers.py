@@ -30,12 +30,12 @@ async def send_answer(
     """
     sizes = tuple(chunks)
     await start_answer(send, status, headers if sizes else {**headers, "content-length": str(len(body))})
-    at = 0
+    position = 0
     for size in sizes:
-        await send({"type": "http.response.body", "body": body[at : at + size], "more_body": True})
+        await send({"type": "http.response.body", "body": body[position : position + size], "more_body": True})
         await asyncio.sleep(0)
-        at += size
-    await send({"type": "http.response.body", "body": body[at:]})
+        position += size
+    await send({"type": "http.response.body", "body": body[position:]})
 
 
 async def start_answer(send: Send, status: int, headers: Mapping[str, str]) -> None:

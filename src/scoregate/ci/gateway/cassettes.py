@@ -192,8 +192,8 @@ class CassetteWriter:
         try:
             with partial.open("wb") as file:
                 block = bytearray()
-                for at, size in self._index.execute(order, (suite,)):
-                    self._lines.seek(at)
+                for offset, size in self._index.execute(order, (suite,)):
+                    self._lines.seek(offset)
                     block += self._lines.read(size)
                     if len(block) >= _BLOCK_BYTES:
                         file.write(gzip.compress(block, mtime=0))
@@ -302,12 +302,13 @@ class CassetteReader:
         try:
             index.execute("BEGIN")
             for number, path in enumerate(self._paths):
-                for at, lines in read_blocks(path):
+                for offset, lines in read_blocks(path):
                     for line_number, line in enumerate(lines):
                         call = _parse_in(path, line)
                         row = (call.digest, call.suite, call.case, call.number, call.provider, call.path)
                         index.execute(
-                            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (*row, number, at, line_number)
+                            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+                            (*row, number, offset, line_number),
                         )
             index.execute("COMMIT")
             index.execute("CREATE INDEX by_digest ON calls (digest)")
@@ -317,10 +318,10 @@ class CassetteReader:
         self._index = index
         return index
 
-    def _read(self, file: int, at: int, line: int) -> RecordedCall:
-        key, path = (file, at), self._paths[file]
+    def _read(self, file: int, offset: int, line: int) -> RecordedCall:
+        key, path = (file, offset), self._paths[file]
         if key not in self._blocks:
-            self._blocks[key] = block = next(read_blocks(path, start=at), (0, []))[1]
+            self._blocks[key] = block = next(read_blocks(path, start=offset), (0, []))[1]
             self._kept_bytes += sum(map(len, block))
             while self._kept_bytes > _KEPT_BYTES and len(self._blocks) > 1:
                 self._kept_bytes -= sum(map(len, self._blocks.popitem(last=False)[1]))
@@ -336,7 +337,7 @@ def _parse_in(path: Path, line: bytes) -> RecordedCall:
         return parse_call(line)
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(
-            f"{path} is no valid cassette: {str(error)[:200]}", advice="Record it again with gateway = record."
+            f"{path} is not a valid cassette: {str(error)[:200]}", advice="Record it again with gateway = record."
         ) from None
 
 
@@ -361,7 +362,7 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
     try:
         with path.open("rb") as file:
             file.seek(start)
-            at, rest = start, b""
+            offset, rest = start, b""
             while True:
                 unpacker, data, packed = zlib.decompressobj(wbits=31), bytearray(), 0
                 while not unpacker.eof:
@@ -378,19 +379,19 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
                     if unpacker.unconsumed_tail:
                         raise ValueError(f"a block is larger than {_MAX_BLOCK_BYTES:,} bytes")
                 rest = unpacker.unused_data
-                yield at, bytes(data).removesuffix(b"\n").split(b"\n")
-                at += packed - len(rest)
-                if at > _MAX_FILE_BYTES:
+                yield offset, bytes(data).removesuffix(b"\n").split(b"\n")
+                offset += packed - len(rest)
+                if offset > _MAX_FILE_BYTES:
                     raise ValueError(f"it is larger than {_MAX_FILE_BYTES:,} bytes")
     except (OSError, ValueError, zlib.error) as error:
         raise RecordError(f"{path} can't be read as a cassette: {error}") from None
 
 
-def _difference(recorded: str, asked: str) -> str:
+def _difference(recorded: str, question: str) -> str:
     """The first difference between two texts, with a little of what surrounds it."""
     start = next(
-        (index for index, (old, new) in enumerate(zip(recorded, asked, strict=False)) if old != new),
-        min(len(recorded), len(asked)),
+        (index for index, (old, new) in enumerate(zip(recorded, question, strict=False)) if old != new),
+        min(len(recorded), len(question)),
     )
     begin = max(0, start - 30)
-    return f"recorded …{recorded[begin : start + 50]!r}…, asked …{asked[begin : start + 50]!r}…"
+    return f"recorded …{recorded[begin : start + 50]!r}…, asked …{question[begin : start + 50]!r}…"

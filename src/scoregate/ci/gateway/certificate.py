@@ -18,13 +18,13 @@ def check_certificate(certificate: Path, key: Path) -> None:
     """Check that a server can use a certificate with its key.
 
     Raises:
-        UsageError: a file is missing, can't be read, is no PEM file, is encrypted, or they don't belong together.
+        UsageError: a file is missing, can't be read, is not a PEM file, is encrypted, or they don't belong together.
     """
-    for path, what in ((certificate, "certificate"), (key, "key of the certificate")):
+    for path, title in ((certificate, "certificate"), (key, "key of the certificate")):
         try:
             path.read_bytes()
         except OSError as error:
-            raise UsageError(f"the {what} {str(path)!r:.300} can't be read: {error.strerror}") from None
+            raise UsageError(f"the {title} {str(path)!r:.300} can't be read: {error.strerror}") from None
 
     def refuse() -> str:
         raise _EncryptedKeyError
@@ -38,7 +38,7 @@ def check_certificate(certificate: Path, key: Path) -> None:
         ) from None
     except (ssl.SSLError, ValueError) as error:
         is_other = getattr(error, "reason", None) == "KEY_VALUES_MISMATCH"
-        reason = "the key belongs to another certificate" if is_other else f"one of them is no PEM file ({error})"
+        reason = "the key belongs to another certificate" if is_other else f"one of them is not a PEM file ({error})"
         raise UsageError(
             f"{str(certificate)!r:.300} can't be used with the key {str(key)!r:.300}: {reason}",
             advice="Give the files of a certificate and of its key, in PEM format.",
@@ -52,10 +52,10 @@ def is_loopback(host: str) -> bool:
     except ValueError:
         pass
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses)
 
 
 def is_any_address(host: str) -> bool:

@@ -50,11 +50,11 @@ class KeyMask:
             return len(data)
         first = len(data)
         for form in self._forms:
-            at = data.find(form[:1], max(0, len(data) - len(form) + 1))
-            while 0 <= at < first:
-                if form.startswith(data[at:]):
-                    first = at
-                at = data.find(form[:1], at + 1)
+            start = data.find(form[:1], max(0, len(data) - len(form) + 1))
+            while 0 <= start < first:
+                if form.startswith(data[start:]):
+                    first = start
+                start = data.find(form[:1], start + 1)
         return first
 
 

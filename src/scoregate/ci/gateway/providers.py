@@ -209,5 +209,7 @@ def check_address(address: str, source: str) -> str:
     except ValueError:
         is_valid = False
     if not is_valid or parts.scheme not in ("http", "https"):
-        raise SettingsError(f"{source} is no address: {address!r:.200}", advice="It must look like https://HOST/v1.")
+        raise SettingsError(
+            f"{source} is not an address: {address!r:.200}", advice="It must look like https://HOST/v1."
+        )
     return address

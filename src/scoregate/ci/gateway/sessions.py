@@ -143,11 +143,11 @@ class SuiteSession:
             suites: the names that the calls may have for the suite.
         """
         with self._lock:
-            found = [self._unnamed[name] for name in suites if name in self._unnamed]
+            usages = [self._unnamed[name] for name in suites if name in self._unnamed]
         joined: Usage | None = _NO_CALLS
-        for usage in found:
+        for usage in usages:
             joined = None if joined is None or usage is None else _join_answers(joined, usage)
-        return joined if found and joined is not None and joined.answer else None
+        return joined if usages and joined is not None and joined.answer else None
 
     def take_rest(self) -> dict[str, Usage]:
         """Return the usage of all calls that are left by the name of their suite, and forget it."""

@@ -76,12 +76,12 @@ class Upstream:
         provider = question.provider
         query = f"?{question.query}" if question.query else ""
         url = URL(f"{provider.base_url}/{question.path}{query}", encoded=True)
-        sent = {**filter_request_headers(headers), "accept-encoding": "identity", **provider.key_headers()}
+        request_headers = {**filter_request_headers(headers), "accept-encoding": "identity", **provider.key_headers()}
         try:
             async with self._client.request(
                 question.method,
                 url,
-                headers=sent,
+                headers=request_headers,
                 data=body or None,
                 allow_redirects=False,
                 proxy=_find_proxy(provider.base_url),

@@ -152,7 +152,9 @@ class Api:
         try:
             # A client of its own, because the API's client carries the token.
             async with (
-                httpx.AsyncClient(timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"}, verify=_trust()) as client,
+                httpx.AsyncClient(
+                    timeout=_TIMEOUT, headers={"Accept-Encoding": "identity"}, verify=_load_trust()
+                ) as client,
                 client.stream("GET", redirect.headers.get("location", "")) as download,
             ):
                 if not download.is_success:
@@ -236,12 +238,12 @@ async def open_api(api_url: str, repository: str, token: str, *, stop: anyio.Eve
         "X-GitHub-Api-Version": VERSION,
         "User-Agent": f"scoregate/{__version__}",
     }
-    async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT, verify=_trust()) as client:
+    async with httpx.AsyncClient(base_url=api_url, headers=headers, timeout=_TIMEOUT, verify=_load_trust()) as client:
         yield Api(client, repository, retry_budget=RetryBudget(stop=stop))
 
 
 @cache
-def _trust() -> ssl.SSLContext:
+def _load_trust() -> ssl.SSLContext:
     """The certificates that connections trust. Reading them takes about 30 ms, and a job opens several clients."""
     import httpx
 
@@ -313,29 +315,29 @@ def make_error(method: str, path: str, response: httpx.Response | httpx.RequestE
     request = f"GitHub, {method} {_QUERY.sub('', path)[:200]}"
     if isinstance(response, Exception):
         return GitHubRefused(f"{request}: no response ({type(response).__name__})", advice="Run the job again later.")
-    message = _message(response)
+    message = _read_message(response)
     return GitHubRefused(
         f"{request}: {response.status_code} {message}",
-        advice=_advice(method, path, response.status_code, message=message, limited=is_rate_limited(response)),
+        advice=_find_advice(method, path, response.status_code, message=message, limited=is_rate_limited(response)),
         status=response.status_code,
     )
 
 
-def _message(response: httpx.Response) -> str:
+def _read_message(response: httpx.Response) -> str:
     try:
         content = parse_json(response.content)
     except ValueError:
         return response.reason_phrase
-    parts = [content.get("message"), *_details(content.get("errors"))] if isinstance(content, dict) else []
+    parts = [content.get("message"), *_read_details(content.get("errors"))] if isinstance(content, dict) else []
     return ": ".join(str(part) for part in parts if part)[:300] or response.reason_phrase
 
 
-def _details(errors: object) -> list[str]:
+def _read_details(errors: object) -> list[str]:
     first = errors[:3] if isinstance(errors, list) else []
     return [str(each.get("message") or each.get("code")) if isinstance(each, dict) else str(each) for each in first]
 
 
-def _advice(method: str, path: str, status: int, *, message: str, limited: bool) -> str:
+def _find_advice(method: str, path: str, status: int, *, message: str, limited: bool) -> str:
     if limited:
         return "The token has used up its requests. Run the job again later."
     if status == 401:

@@ -72,7 +72,7 @@ async def verify_label(api: Api, number: int, label: str, *, missing: str = "it 
         raise LabelRefused(f"GitHub doesn't list who set the label; {advice}")
     login = text_at(last, "actor", "login")
     if not is_user(last["actor"]):
-        raise LabelRefused(f"the label was set by {login[:100]}, which is no user; {advice}")
+        raise LabelRefused(f"the label was set by {login[:100]}, which is not a user; {advice}")
     if not await may_write(api, login):
         raise LabelRefused(f"the label was set by {login}, without write access")
     return VerifiedLabel(login, _time_at(last, "created_at"))

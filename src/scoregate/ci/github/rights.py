@@ -1,4 +1,4 @@
-"""Who may write to a repository, asked of GitHub. The payload of an event is no evidence of it."""
+"""Who may write to a repository, asked of GitHub. The payload of an event is not evidence of it."""
 
 from __future__ import annotations
 

@@ -139,8 +139,8 @@ class PostgresHistory:
         needed = newest_revision()
         with self._transaction(connection):
             cursor = _cursor(connection)
-            found = cursor.execute("SELECT to_regclass('alembic_version')").fetchone()
-            row = cursor.execute("SELECT version_num FROM alembic_version").fetchone() if found and found[0] else None
+            table = cursor.execute("SELECT to_regclass('alembic_version')").fetchone()
+            row = cursor.execute("SELECT version_num FROM alembic_version").fetchone() if table and table[0] else None
         if row is None or row[0] < needed:
             state = "has no tables" if row is None else f"has tables of version {row[0]}, and {needed} is needed"
             advice = "Run `scoregate history upgrade` as a user who may create tables."

@@ -54,7 +54,7 @@ class RunFilter:
         """A table expression `chosen` with the runs."""
         limit = f" LIMIT {int(self.runs)}" if self.runs is not None else ""
         return (
-            "chosen AS (SELECT r.id, r.run, r.finished, r.month, r.commit_sha, r.branch, r.message, r.complete"
+            "chosen AS (SELECT r.id, r.run, r.finished, r.month, r.commit_sha, r.dirty, r.branch, r.message, r.complete"
             f" FROM runs r WHERE {self.condition} ORDER BY r.finished DESC, r.run DESC{limit})"
         )
 
@@ -140,8 +140,8 @@ def _trend_points(rows: list[Row]) -> Iterator[TrendPoint]:
         changes = tuple(name for name in parts if before is not None and before[name] != parts[name])
         low, high = (None, None) if mean is None else mean_score_interval(mean, deviation or 0.0, n)
         counts = (passed, failed, errored)
-        about = (commit, branch, message, bool(complete))
-        yield TrendPoint(run, finished, *about, n, mean, low, high, *counts, models, marks[0], changes)
+        run_fields = (commit, branch, message, bool(complete))
+        yield TrendPoint(run, finished, *run_fields, n, mean, low, high, *counts, models, marks[0], changes)
         before = parts
 
 
@@ -222,7 +222,8 @@ class FlakyCase:
     Attributes:
         trials: how many scores passed or failed; `passed` of them passed.
         pairs: how many times two scores followed each other without a change between them.
-        flips: in how many of these pairs one passed and the other failed; `same_commit` of them at one commit.
+        flips: in how many of these pairs one passed and the other failed.
+        same_commit: how many of the flips were at one commit; of two runs, only if neither had uncommitted changes.
         rate: flips / pairs, with its 95% interval.
     """
 
@@ -260,8 +261,9 @@ def load_flaky(store: HistoryStore, chosen: RunFilter, *, suite: str | None = No
         # Most cases never fail. What is left to sort is a small part.
         " failing AS (SELECT DISTINCT s.case_id, s.evaluator_id FROM chosen c JOIN scores s ON s.run_id = c.id"
         f" AND s.month = c.month WHERE s.passed = 0{in_suite if suite is not None else ''}),"
-        " ordered AS (SELECT s.case_id, s.evaluator_id, s.passed, c.commit_sha,"
-        " LAG(s.passed) OVER line AS earlier, LAG(c.commit_sha) OVER line AS earlier_commit"
+        " ordered AS (SELECT s.case_id, s.evaluator_id, s.passed, LAG(s.passed) OVER line AS earlier,"
+        " CASE WHEN LAG(c.commit_sha) OVER line = c.commit_sha"
+        " AND (LAG(c.id) OVER line = c.id OR LAG(c.dirty) OVER line + c.dirty = 0) THEN 1 ELSE 0 END AS same_code"
         " FROM scores s JOIN chosen c ON c.id = s.run_id"
         " JOIN failing f ON f.case_id = s.case_id AND f.evaluator_id = s.evaluator_id"
         " WHERE s.month >= (SELECT MIN(month) FROM chosen) AND s.passed IS NOT NULL AND s.fresh = 1"
@@ -269,7 +271,7 @@ def load_flaky(store: HistoryStore, chosen: RunFilter, *, suite: str | None = No
         " s.repeat)),"
         " sums AS (SELECT case_id, evaluator_id, COUNT(*) AS trials, SUM(passed) AS passed, COUNT(earlier) AS pairs,"
         " SUM(CASE WHEN earlier <> passed THEN 1 ELSE 0 END) AS flips,"
-        " SUM(CASE WHEN earlier <> passed AND earlier_commit = commit_sha THEN 1 ELSE 0 END) AS same_commit"
+        " SUM(CASE WHEN earlier <> passed THEN same_code ELSE 0 END) AS same_commit"
         " FROM ordered GROUP BY case_id, evaluator_id)"
         " SELECT u.label, k.hash, MIN(k.name), e.name, SUM(m.trials), SUM(m.passed), SUM(m.pairs), SUM(m.flips),"
         " SUM(m.same_commit)"
@@ -341,8 +343,8 @@ def load_costs(store: HistoryStore, by: str, chosen: RunFilter) -> list[CostRow]
         chosen.parameters,
     )
     costs = [
-        CostRow(name, int(runs), int(calls), int(given), int(made), cost, int(unpriced))
-        for name, runs, calls, given, made, cost, unpriced in rows
+        CostRow(name, int(runs), int(calls), int(given), int(counted), cost, int(unpriced))
+        for name, runs, calls, given, counted, cost, unpriced in rows
     ]
     return sorted(costs, key=lambda each: (-(each.cost or 0.0), -each.input_tokens, each.group))
 

@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, TypeAlias
 
 from scoregate.core.records import record
+from scoregate.core.text import replace_surrogates
 
 SCHEMA = 1
 Row: TypeAlias = tuple[Any, ...]
@@ -23,7 +24,7 @@ LONGEST_HASH = 2_000
 def clean_text(text: str, limit: int = _LONGEST_TEXT) -> str:
     """A text that both databases can store, of limited length."""
     cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
-    return cut.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return replace_surrogates(cut.replace("\0", "\ufffd"))
 
 
 @record

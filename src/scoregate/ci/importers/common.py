@@ -34,10 +34,15 @@ class Grade:
 class Trial:
     """One run of one case.
 
-    `key` is the case's own id or name; empty if it has none. A position is no id: a digest of the input replaces it, if
-    the input is known. `own` is the id or position that the file states, if it is not `key`; None if it states none.
-    `definition` is equal in two trials of the same case. `unscored` are the evaluators that returned nothing, which is
-    allowed. `case` is the final key of its case, if other trials share it.
+    Attributes:
+        key: the case's own id or name; empty if it has none. A position is not an id: if the input is known, its digest
+            is the key.
+        repeat: the number of the trial, from 0.
+        definition: equal in two trials of the same case.
+        duration_ms: how long the task took, in milliseconds.
+        unscored: the evaluators that returned nothing, which is allowed.
+        case: the final key of the case, if other trials share it.
+        own: the id or position that the file states, if it is not `key`; None if it states none.
     """
 
     key: str
@@ -128,7 +133,7 @@ def read_table(value: object, name: str) -> Mapping[str, Any]:
     if value is None:
         return _NOTHING
     if not isinstance(value, Mapping):
-        raise ValueError(f"`{name}` is no object: {excerpt(value, 40)}")
+        raise ValueError(f"`{name}` is not an object: {excerpt(value, 40)}")
     return value
 
 
@@ -145,10 +150,10 @@ def read_tables(value: object, name: str) -> list[Mapping[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ValueError(f"`{name}` is no array: {excerpt(value, 40)}")
+        raise ValueError(f"`{name}` is not an array: {excerpt(value, 40)}")
     for number, each in enumerate(value, 1):
         if not isinstance(each, Mapping):
-            raise ValueError(f"element {number:,} of `{name}` is no object: {excerpt(each, 40)}")
+            raise ValueError(f"element {number:,} of `{name}` is not an object: {excerpt(each, 40)}")
     return value
 
 

@@ -68,11 +68,11 @@ def _check_counts(summary: Mapping[str, Any], tests: Part) -> None:
         ImportFailed: it counts more tests, or more failed tests, than are listed.
     """
     states = Counter(text(table(each.value).get("status")) for each in tests.elements())
-    for name, listed, what in (("tests", states.total(), "tests"), ("failed", states["failed"], "failed tests")):
+    for name, listed, title in (("tests", states.total(), "tests"), ("failed", states["failed"], "failed tests")):
         counted = parse_number(summary.get(name)) or 0
         if counted > listed:
-            found = f"{counted:,.0f} {what} are counted, {listed:,} listed"
-            raise ImportFailed(f"tests are missing, as after a crash: {found}")
+            problem = f"{counted:,.0f} {title} are counted, {listed:,} listed"
+            raise ImportFailed(f"tests are missing, as after a crash: {problem}")
 
 
 def _read_trials(tests: Part, result: ResultFile) -> Iterator[tuple[str, Trial, Mapping[str, Any]]]:

@@ -49,21 +49,21 @@ def read(result: ResultFile) -> Iterator[Event]:
         ValueError: it is damaged.
     """
     suites: dict[str, _TestRuns] = {}
-    for document in _documents(result):
-        name = _evaluation(document)
+    for document in _read_documents(result):
+        name = _find_name(document)
         suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)))).add(document)
-    for number, document in enumerate(_documents(result)):
-        suites[_evaluation(document)].add_keys(document, number)
+    for number, document in enumerate(_read_documents(result)):
+        suites[_find_name(document)].add_keys(document, number)
     for name, runs in suites.items():
         setup, evaluators = Setup(name, result.stable_name), tuple(runs.evaluators())
         yield SuiteStarted(suite=runs.suite.id, sdk="deepeval", evaluators=evaluators, setup=setup)
-    for document in _documents(result):
-        yield from suites[_evaluation(document)].events_of(document)
+    for document in _read_documents(result):
+        yield from suites[_find_name(document)].events_of(document)
     for runs in suites.values():
         yield SuiteFinished(suite=runs.suite.id)
 
 
-def _documents(result: ResultFile) -> Iterator[Mapping[str, Part]]:
+def _read_documents(result: ResultFile) -> Iterator[Mapping[str, Part]]:
     for data in result.read_each():
         document = parse_document(data).members()
         if not any(name in document for name in _LISTS):
@@ -71,12 +71,12 @@ def _documents(result: ResultFile) -> Iterator[Mapping[str, Part]]:
         yield document
 
 
-def _evaluation(document: Mapping[str, Part]) -> str:
-    about = [text(document[name].value) for name in _NAME_FIELDS if name in document]
-    return excerpt(next(filter(None, about), "deepeval"))
+def _find_name(document: Mapping[str, Part]) -> str:
+    names = [text(document[name].value) for name in _NAME_FIELDS if name in document]
+    return excerpt(next(filter(None, names), "deepeval"))
 
 
-def _cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
+def _list_cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
     for name in _LISTS:
         if name in document:
             yield from document[name].rows(name)
@@ -96,7 +96,7 @@ class _TestRuns:
 
     def add(self, document: Mapping[str, Part]) -> None:
         """Collect the metrics and the names of a test run."""
-        for case in _cases(document):
+        for case in _list_cases(document):
             self._names.append(text(case.get("name")))
             metrics = _read_metrics(case)
             for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
@@ -111,8 +111,8 @@ class _TestRuns:
 
     def add_keys(self, document: Mapping[str, Part], number: int) -> None:
         """Collect what identifies the cases of a test run, by its number."""
-        for case in _cases(document):
-            self._keys.add(_trial(case, self._known_stems()), number)
+        for case in _list_cases(document):
+            self._keys.add(_make_trial(case, self._known_stems()), number)
 
     def _known_stems(self) -> RepeatNames:
         stems = self._stems = self._stems or RepeatNames(self._names)
@@ -121,13 +121,13 @@ class _TestRuns:
     def events_of(self, document: Mapping[str, Part]) -> Iterator[Event]:
         """The events of the cases of a test run."""
         self._repeats.start_run()
-        for case in _cases(document):
-            trial = _trial(case, self._known_stems())
+        for case in _list_cases(document):
+            trial = _make_trial(case, self._known_stems())
             key, repeat = self._repeats.place(trial, self._keys.choose(trial))
             yield from self.suite.events_of(replace(trial, case=key, repeat=repeat))
 
 
-def _trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
+def _make_trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
     messages = [turn.get("content") for turn in tables(case.get("turns")) if turn.get("role") == "user"]
     case_input = case.get("input") or case.get("scenario") or messages
     name = stems.stem(text(case.get("name")))

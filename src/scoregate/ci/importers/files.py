@@ -71,13 +71,13 @@ class Part(NamedTuple):
             name: the name of the array in the file.
 
         Raises:
-            ValueError: it is no array, or one of its elements is no object: a result would be lost.
+            ValueError: it is not an array, or one of its elements is not an object: a result would be lost.
         """
         if self.data[self.start : self.end].lstrip(_SPACE)[:1] != b"[":
-            raise ValueError(f"`{name}` is no array")
+            raise ValueError(f"`{name}` is not an array")
         for number, element in enumerate(self.elements(), 1):
             if not isinstance(row := element.value, dict):
-                raise ValueError(f"element {number:,} of `{name}` is no object")
+                raise ValueError(f"element {number:,} of `{name}` is not an object")
             yield row
 
 
@@ -129,7 +129,7 @@ def _read_key(text: bytes, part: Part) -> str:
             return str(json.loads(text))
     except ValueError:
         pass
-    raise ValueError(f"{describe_place(part.data, part.start)}: the key of an object is no text")
+    raise ValueError(f"{describe_place(part.data, part.start)}: the key of an object is not text")
 
 
 def _split(part: Part, kind: bytes) -> Iterator[tuple[bytes | None, Part]]:

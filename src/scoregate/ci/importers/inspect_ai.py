@@ -67,11 +67,11 @@ def read(result: ResultFile) -> Iterator[Event]:
         if "eval" not in document or "status" not in document:
             raise ImportFailed("it has no `eval` and `status`")
         header = {name: part.value for name, part in document.items() if name in ("eval", "status", "error")}
-        keys = _case_keys(header, _samples(document))
-        yield from _read_log(header, _samples(document), keys, result)
+        keys = _case_keys(header, _list_samples(document))
+        yield from _read_log(header, _list_samples(document), keys, result)
 
 
-def _samples(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
+def _list_samples(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
     return document["samples"].rows("samples") if "samples" in document else iter(())
 
 
@@ -79,7 +79,7 @@ def _read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Mapping[
     for name in members:
         sample = parse_value(archive.read(name))
         if not isinstance(sample, dict):
-            raise ValueError(f"{name} is no object")
+            raise ValueError(f"{name} is not an object")
         yield sample
 
 
@@ -133,7 +133,7 @@ def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object =
     sample_id = text(sample.get("id"))
     is_position = _is_position(sample.get("id"), dataset_size)
     failure = read_table(sample.get("error"), "error")
-    grades, unscored = _grades(read_table(sample.get("scores"), "scores"), scales)
+    grades, unscored = _read_grades(read_table(sample.get("scores"), "scores"), scales)
     return Trial(
         "" if is_position else sample_id,
         own=sample_id,
@@ -141,10 +141,10 @@ def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object =
         repeat=max(0, count(sample.get("epoch")) - 1),
         input=sample_input,
         definition=[sample_input, sample.get("target"), sample.get("choices")],
-        output=_without_ids(_with_attachments(_output(table(sample.get("output"))), attachments)),
-        duration_ms=milliseconds(_seconds(sample)),
+        output=_without_ids(_with_attachments(_find_output(table(sample.get("output"))), attachments)),
+        duration_ms=milliseconds(_find_seconds(sample)),
         attempts=1 + sum(1 for _ in tables(sample.get("error_retries"))),
-        usage=_usage(table(sample.get("model_usage"))),
+        usage=_read_usage(table(sample.get("model_usage"))),
         grades=grades,
         unscored=unscored,
         error=error("SampleError", failure.get("message"), failure.get("traceback")) if failure else None,
@@ -171,12 +171,12 @@ def _without_id(part: dict[str, Any]) -> dict[str, Any]:
     return {name: _without_ids(each) if name in ("content", "tool_calls") else each for name, each in kept.items()}
 
 
-def _seconds(sample: Mapping[str, Any]) -> object:
+def _find_seconds(sample: Mapping[str, Any]) -> object:
     """The working time, without waiting for its turn, if it is known; else the total time."""
     return sample.get("total_time") if parse_amount(sample.get("working_time")) is None else sample.get("working_time")
 
 
-def _output(output: Mapping[str, Any]) -> object:
+def _find_output(output: Mapping[str, Any]) -> object:
     first = next(tables(output.get("choices")), {})
     return output.get("completion") or table(first.get("message")).get("content")
 
@@ -195,7 +195,7 @@ def _with_attachments(value: Any, attachments: Mapping[str, Any], depth: int = 0
     return value
 
 
-def _usage(by_model: Mapping[str, Any]) -> Usage | None:
+def _read_usage(by_model: Mapping[str, Any]) -> Usage | None:
     used = [table(each) for each in by_model.values()]
     if not used:
         return None
@@ -211,13 +211,13 @@ def _usage(by_model: Mapping[str, Any]) -> Usage | None:
     )
 
 
-def _grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...], tuple[str, ...]]:
+def _read_grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...], tuple[str, ...]]:
     """The grades, and the scorers without one, which is allowed."""
     grades: list[Grade] = []
     unscored: list[str] = []
     for scorer, entry in scores.items():
         score = read_table(entry, f"scores.{scorer}")
-        labels, values = {}, dict(_values(scorer, score.get("value")))
+        labels, values = {}, dict(_list_values(scorer, score.get("value")))
         for name, value in values.items():
             number = _number(value)
             if number is None and value is not None:
@@ -245,7 +245,7 @@ def _grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade, ...
     return tuple(to_unit_scale(grade, scales) for grade in grades), tuple(unscored)
 
 
-def _values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
+def _list_values(scorer: str, value: object) -> Iterator[tuple[str, object]]:
     """The values of a scorer by name. If it returns several, the names have their keys or positions."""
     if isinstance(value, Mapping):
         yield from ((f"{scorer}.{key}", each) for key, each in value.items())

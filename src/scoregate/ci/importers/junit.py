@@ -92,12 +92,12 @@ class _Survey:
         for case in read_cases(result, counts):
             if hosts.setdefault((case.suite, case.key), case.host) != case.host:
                 survey.on_hosts.add(case.suite)
-            names.append(_full_key(case))
-            places[case.element, _place(case)] += 1
+            names.append(_make_full_key(case))
+            places[case.element, _find_place(case)] += 1
             survey.keys.setdefault((case.suite, case.project), CaseKeys())
             has_inputs = has_inputs or _INPUT in case.properties
-            bad |= {_place(case)} if case.is_bad else set()
-            for parent in _parents(case):
+            bad |= {_find_place(case)} if case.is_bad else set()
+            for parent in _list_parents(case):
                 parents.add(parent)
                 parents_of_bad |= {parent} if case.is_bad else set()
         survey.groups = {place for place in parents if place not in bad or place in parents_of_bad}
@@ -112,11 +112,11 @@ class _Survey:
 
     def key(self, case: Case) -> str:
         """The key of a case without the number of a repeat."""
-        return self.names.stem(_full_key(case)).rpartition("\0")[2]
+        return self.names.stem(_make_full_key(case)).rpartition("\0")[2]
 
     def is_group(self, case: Case) -> bool:
         """Whether it only holds the results of its subtests."""
-        return _place(case) in self.groups
+        return _find_place(case) in self.groups
 
     def suffix(self, case: Case) -> str:
         """What distinguishes the suite from others of its name: Playwright's project, or the host."""
@@ -126,8 +126,8 @@ class _Survey:
 
     def trials(self, case: Case, scores: Sequence[str]) -> Iterator[Trial]:
         """Every attempt at the case, the last result last."""
-        key, place = self.key(case), (case.element, _place(case))
-        counted = (case.suite, _host(case), key)
+        key, place = self.key(case), (case.element, _find_place(case))
+        counted = (case.suite, _find_host(case), key)
         is_repeated = key != case.key or place in self.reruns
         number = self._trials[counted] if is_repeated else 0
         if place in self.reruns:
@@ -137,36 +137,36 @@ class _Survey:
             if is_attempt and not case.is_bad and not case.skipped:
                 # pytest-rerunfailures writes a case without a result for each attempt that was followed by another.
                 case = replace(case, failure=_RERUN)
-        final = _trial(case, key, scores)
-        others = [_attempt(attempt, final) for attempt in case.others]
+        final = _make_trial(case, key, scores)
+        others = [_make_attempt(attempt, final) for attempt in case.others]
         ordered = (final, *others) if case.is_bad else (*others, final)
         for index, trial in enumerate(ordered):
             yield replace(trial, repeat=number + index)
         self._trials[counted] += len(ordered)
 
 
-def _host(case: Case) -> str:
+def _find_host(case: Case) -> str:
     return case.project or case.host
 
 
-def _place(case: Case) -> _Place:
-    return case.suite, _host(case), f"{case.owner}\0{case.name}"
+def _find_place(case: Case) -> _Place:
+    return case.suite, _find_host(case), f"{case.owner}\0{case.name}"
 
 
-def _full_key(case: Case) -> str:
+def _make_full_key(case: Case) -> str:
     return f"{case.suite}\0{case.project}\0{case.key}"
 
 
-def _parents(case: Case) -> Iterator[_Place]:
+def _list_parents(case: Case) -> Iterator[_Place]:
     """The tests of Go that the case is a subtest of: `TestX` and `TestX/a` of `TestX/a/b`."""
     if _GO_TEST.match(case.name):
-        suite, host, _ = _place(case)
+        suite, host, _ = _find_place(case)
         parts = case.name.split("/")[:20]
         for end in range(1, len(parts)):
             yield suite, host, f"{case.owner}\0{'/'.join(parts[:end])}"
 
 
-def _trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
+def _make_trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
     grades = [grade for name, value in case.properties.items() if (grade := _score(name, value, scores)) is not None]
     scored = {grade.evaluator for grade in grades}
     properties = {
@@ -180,12 +180,12 @@ def _trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
         output=case.output or None,
         duration_ms=case.duration_ms,
         tags=("skipped",) if case.skipped else (),
-        grades=(*_verdict(case, properties), *grades),
+        grades=(*_grade_case(case, properties), *grades),
         error=case.error,
     )
 
 
-def _attempt(attempt: Attempt, final: Trial) -> Trial:
+def _make_attempt(attempt: Attempt, final: Trial) -> Trial:
     """Another attempt at the case of a trial."""
     reason = defined_fields(reason=attempt.failure or "")
     return replace(
@@ -197,7 +197,7 @@ def _attempt(attempt: Attempt, final: Trial) -> Trial:
     )
 
 
-def _verdict(case: Case, properties: Mapping[str, Any]) -> Iterator[Grade]:
+def _grade_case(case: Case, properties: Mapping[str, Any]) -> Iterator[Grade]:
     """Pass or fail; nothing for a case that was skipped or has an error."""
     if not case.skipped and (case.failure is not None or case.error is None):
         yield pass_fail_grade(

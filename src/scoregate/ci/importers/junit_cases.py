@@ -124,10 +124,10 @@ class Counts:
     def leave(self, suite: Element) -> None:
         """Check the counts of the suite that was entered last."""
         (cases, bad, element), name = self._open.pop(), suite.get("name", "")
-        where = f"<{_tag(suite)}>{f' {name!r:.100}' if name else ''}"
-        if (tests := _count(suite, "tests")) > cases:
+        where = f"<{_read_tag(suite)}>{f' {name!r:.100}' if name else ''}"
+        if (tests := _read_count(suite, "tests")) > cases:
             self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
-        elif (declared := _count(suite, "failures") + _count(suite, "errors")) > bad:
+        elif (declared := _read_count(suite, "failures") + _read_count(suite, "errors")) > bad:
             self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
         if 0 < tests < cases:
             self.surplus[element] = cases - tests
@@ -145,8 +145,8 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
     """
     counts = counts or Counts()
     above: list[Element] = []
-    for event, element in _elements(result.file):
-        tag = _tag(element)
+    for event, element in _parse_elements(result.file):
+        tag = _read_tag(element)
         if event == "start":
             if not above and tag not in _ROOTS:
                 raise ImportFailed(f"its root is <{tag[:80]}>, not <testsuites> or <testsuite>")
@@ -158,16 +158,16 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
             continue
         above.pop()
         if tag == "testcase":
-            case = replace(_case(element, above), element=counts.element)
+            case = replace(_make_case(element, above), element=counts.element)
             counts.add(case)
             yield case
         elif tag in _ROOTS:
             counts.leave(element)
-        if above and not any(_tag(parent) == "testcase" for parent in above):
+        if above and not any(_read_tag(parent) == "testcase" for parent in above):
             above[-1].remove(element)
 
 
-def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
+def _parse_elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
     def refuse_doctype(*_: object) -> None:
         raise ImportFailed("it declares a document type, which could hold entities and is not read")
 
@@ -186,10 +186,10 @@ def _elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
         raise ImportFailed(f"it is not well-formed XML: {error}") from None
 
 
-def _case(element: Element, above: list[Element]) -> Case:
-    names, owner = _suite_names(above), element.get("classname", "").strip()
-    failures, errors, skips = (_children(element, tag) for tag in ("failure", "error", "skipped"))
-    states = () if failures or errors or skips else _states(element)
+def _make_case(element: Element, above: list[Element]) -> Case:
+    names, owner = _list_suite_names(above), element.get("classname", "").strip()
+    failures, errors, skips = (_list_children(element, tag) for tag in ("failure", "error", "skipped"))
+    states = () if failures or errors or skips else _list_states(element)
     hosts = (suite.get("hostname", "").strip() for suite in reversed(above))
     host = next(filter(None, hosts), "")[:_LONGEST_HOST]
     # Playwright alone gives <testsuites> an id; it writes the name of the project as the host.
@@ -201,55 +201,55 @@ def _case(element: Element, above: list[Element]) -> Case:
         host if is_playwright else "",
         "" if is_playwright else host,
         next((file for each in (element, *reversed(above)) if (file := each.get("file"))), "")[:1000],
-        _duration(element),
-        "\n".join(filter(None, map(_text, failures)))[:_LONGEST] if failures or _FAILED & {*states} else None,
-        common.error(errors[0].get("type") or "Error", _text(errors[0])) if errors else None,
+        _read_duration(element),
+        "\n".join(filter(None, map(_read_failure, failures)))[:_LONGEST] if failures or _FAILED & {*states} else None,
+        common.error(errors[0].get("type") or "Error", _read_failure(errors[0])) if errors else None,
         bool(skips) or (bool(_NOT_RUN & {*states}) and not _FAILED & {*states}),
-        _output(element),
-        dict(_properties(element)),
-        tuple(islice(_attempts(element), _MOST_ATTEMPTS)),
+        _read_output(element),
+        dict(_list_properties(element)),
+        tuple(islice(_list_attempts(element), _MOST_ATTEMPTS)),
     )
 
 
-def _states(element: Element) -> tuple[str, ...]:
+def _list_states(element: Element) -> tuple[str, ...]:
     """What its attributes say about a test, such as `failed`; Google Test writes `notrun` for a disabled test."""
     return tuple(element.get(name, "").strip().casefold() for name in ("status", "result"))
 
 
-def _suite_names(elements: list[Element]) -> list[str]:
-    return [name for each in elements if _tag(each) == "testsuite" and (name := each.get("name", "").strip())]
+def _list_suite_names(elements: list[Element]) -> list[str]:
+    return [name for each in elements if _read_tag(each) == "testsuite" and (name := each.get("name", "").strip())]
 
 
-def _attempts(element: Element) -> Iterator[Attempt]:
+def _list_attempts(element: Element) -> Iterator[Attempt]:
     """The attempts that Maven, Gradle, nextest and Playwright add to a test that was run again."""
     for child in element:
-        tag = _tag(child)
+        tag = _read_tag(child)
         if tag in ("flakyFailure", "rerunFailure"):
-            yield Attempt(_text(child)[:_LONGEST], None, _output(child), _duration(child))
+            yield Attempt(_read_failure(child)[:_LONGEST], None, _read_output(child), _read_duration(child))
         elif tag in ("flakyError", "rerunError"):
-            error = common.error(child.get("type") or "Error", _text(child))
-            yield Attempt(None, error, _output(child), _duration(child))
+            error = common.error(child.get("type") or "Error", _read_failure(child))
+            yield Attempt(None, error, _read_output(child), _read_duration(child))
 
 
-def _duration(element: Element) -> float | None:
+def _read_duration(element: Element) -> float | None:
     try:
         return common.milliseconds(float(element.get("time", "").replace(",", "")))
     except ValueError:
         return None
 
 
-def _output(element: Element) -> str:
-    return "\n".join(_inner(each) for each in _children(element, "system-out"))[:_LONGEST]
+def _read_output(element: Element) -> str:
+    return "\n".join(_read_text(each) for each in _list_children(element, "system-out"))[:_LONGEST]
 
 
-def _children(element: Element, tag: str) -> list[Element]:
-    return [child for child in element if _tag(child) == tag]
+def _list_children(element: Element, tag: str) -> list[Element]:
+    return [child for child in element if _read_tag(child) == tag]
 
 
-def _text(element: Element) -> str:
+def _read_failure(element: Element) -> str:
     """The message, then the text, unless its first line has the message."""
     message = element.get("message", "").strip()
-    rest = _inner(element) or "\n".join(map(_inner, _children(element, "stackTrace")))
+    rest = _read_text(element) or "\n".join(map(_read_text, _list_children(element, "stackTrace")))
     lines = rest.splitlines()
     while lines and _GO_LINE.match(lines[0]):
         lines.pop(0)
@@ -260,22 +260,22 @@ def _text(element: Element) -> str:
     return rest if is_repeated else f"{message}\n{rest}".strip()
 
 
-def _inner(element: Element) -> str:
+def _read_text(element: Element) -> str:
     return (element.text or "").strip()
 
 
-def _properties(element: Element) -> Iterator[tuple[str, str]]:
-    elements = (each for group in _children(element, "properties") for each in _children(group, "property"))
+def _list_properties(element: Element) -> Iterator[tuple[str, str]]:
+    elements = (each for group in _list_children(element, "properties") for each in _list_children(group, "property"))
     for each in islice(elements, _MOST_PROPERTIES):
         if name := each.get("name", "").strip():
-            yield name[:200], (each.get("value") or _inner(each))[:_LONGEST]
+            yield name[:200], (each.get("value") or _read_text(each))[:_LONGEST]
 
 
-def _tag(element: Element) -> str:
+def _read_tag(element: Element) -> str:
     """The tag without its namespace, which some runners write."""
     return str(element.tag).rpartition("}")[2]
 
 
-def _count(suite: Element, name: str) -> int:
+def _read_count(suite: Element, name: str) -> int:
     value = suite.get(name, "").strip()
     return int(value) if value.isdecimal() and len(value) < _LONGEST_COUNT else 0

@@ -67,7 +67,7 @@ def _read_trial(number: str, rows: list[FileRow], *, many: bool) -> Trial:
 
 
 def _read_output(row: Mapping[str, Any]) -> Any:
-    """The response after the last filter; the choices with their log-likelihoods if it is no text."""
+    """The response after the last filter; the choices with their log-likelihoods if it is not text."""
     responses = row.get("filtered_resps", row["resps"])
     return responses[0] if isinstance(responses, list) and len(responses) == 1 else responses
 
@@ -75,14 +75,14 @@ def _read_output(row: Mapping[str, Any]) -> Any:
 def _read_grades(row: Mapping[str, Any], target: object, *, many: bool) -> Iterator[Grade]:
     metrics = row["metrics"]
     if not isinstance(metrics, list):
-        raise ValueError(f"`metrics` is no array: {excerpt(metrics, 40)}")
+        raise ValueError(f"`metrics` is not an array: {excerpt(metrics, 40)}")
     used = text(row.get("filter"))
     for metric in map(text, metrics):
         name = f"{metric},{used}" if many and used != _NO_FILTER else metric
         metadata = defined_fields(expected=target, response=row.get("filtered_resps") if many else None)
         score = _read_score(row.get(metric))
         if score is None:
-            why = f"{metric:.100} is {excerpt(row.get(metric), 80)}, which is no number, true or false"
+            why = f"{metric:.100} is {excerpt(row.get(metric), 80)}, which is not a number, true or false"
             yield Grade(name, error=error("NoScore", why))
         else:
             yield Grade(name, score, metadata=metadata)

@@ -78,8 +78,8 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed("it has no `results.results` and `config`")
     config, rows = table(document["config"].value), summary["results"]
     prompts = summary["prompts"].elements() if "prompts" in summary else iter(())
-    survey = Survey.from_rows(_rows(rows), PromptColumns([table(prompt.value) for prompt in prompts]))
-    repeats = _repeats(config, document)
+    survey = Survey.from_rows(_read_rows(rows), PromptColumns([table(prompt.value) for prompt in prompts]))
+    repeats = _count_repeats(config, document)
     evaluation = excerpt(text(config.get("description")) or result.stem)
     setups = survey.columns.setups(evaluation, result.stable_name)
     suite_ids = survey.columns.suite_ids(result.suite_id(evaluation))
@@ -88,10 +88,10 @@ def read(result: ResultFile) -> Iterator[Event]:
     suites: dict[int, Suite] = {}
     scales = read_scales(config.get("metadata"))
     keys: dict[int, CaseKeys] = {}
-    for row in _rows(rows):
+    for row in _read_rows(rows):
         trial = read_trial(row, survey, repeats=repeats, scales=scales)
         keys.setdefault(column_number(row), CaseKeys()).add(trial)
-    for row in _rows(rows):
+    for row in _read_rows(rows):
         column = column_number(row)
         if column not in suites:
             suites[column] = Suite(suite_ids[column], keys[column])
@@ -101,11 +101,11 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield SuiteFinished(suite=suite.id)
 
 
-def _rows(rows: Part) -> Iterator[Mapping[str, Any]]:
+def _read_rows(rows: Part) -> Iterator[Mapping[str, Any]]:
     return rows.rows("results")
 
 
-def _repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
+def _count_repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:
     options = table(document["runtimeOptions"].value) if "runtimeOptions" in document else {}
     return count(options.get("repeat")) or count(table(config.get("evaluateOptions")).get("repeat")) or 1
 
@@ -137,12 +137,12 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
             # For a model without a known price promptfoo writes 0 here, and no cost in the response.
             cost=row.get("cost") or response.get("cost"),
         ),
-        grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _grades(row)),
+        grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _make_grades(row)),
         error=error("ProviderError", row.get("error")) if failed else None,
     )
 
 
-def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
+def _make_grades(row: Mapping[str, Any]) -> Iterator[Grade]:
     """The verdict and the assertions or metrics that it depends on. A row that passed without assertions has none."""
     grading, passed = read_table(row.get("gradingResult"), "gradingResult"), flag(row.get("success"))
     results = read_tables(grading.get("componentResults"), "componentResults")
@@ -157,14 +157,16 @@ def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
     yield pass_fail_grade(PASSED, passed, defined_fields(reason=why, score=parse_number(row.get("score"))))
     own = {name: score for name, score in table(grading.get("namedScores")).items() if parse_number(score) is not None}
     for name, score in own.items():
-        yield _metric(name, parse_number(score), [part for part in parts if _metric_of(part) == name], passed=passed)
+        yield _make_metric_grade(
+            name, parse_number(score), [part for part in parts if _metric_of(part) == name], passed=passed
+        )
     for part in parts:
         if _metric_of(part) not in own:
             name = _metric_of(part) or text(table(part["assertion"]).get("type"))
-            yield _metric(name, parse_number(part.get("score")), [part], passed=passed)
+            yield _make_metric_grade(name, parse_number(part.get("score")), [part], passed=passed)
 
 
-def _metric(name: str, score: float | None, parts: list[Mapping[str, Any]], *, passed: bool) -> Grade:
+def _make_metric_grade(name: str, score: float | None, parts: list[Mapping[str, Any]], *, passed: bool) -> Grade:
     """One metric. If it failed although the case passed, its verdict is only in the metadata."""
     verdicts = [flag(part.get("pass")) for part in parts]
     met = all(verdicts) if parts and None not in verdicts else None

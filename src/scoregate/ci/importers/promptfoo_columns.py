@@ -59,8 +59,8 @@ class PromptColumns:
         """The columns in their order. Of equal ones, the second one is another provider, for it has other options."""
         seen = Counter[_Column]()
         numbered = {}
-        for at, column in sorted(self._columns.items()):
-            numbered[at] = column._replace(number=seen[column])
+        for index, column in sorted(self._columns.items()):
+            numbered[index] = column._replace(number=seen[column])
             seen[column] += 1
         return numbered
 
@@ -70,13 +70,13 @@ class PromptColumns:
         models = _positions(column.model_key for column in columns.values())
         prompts = _positions(column.prompt_key for column in columns.values())
         return {
-            at: Setup(
+            index: Setup(
                 evaluation,
                 file,
                 SetupPart(column.provider_label, bounded_name(column.provider), models[column.model_key]),
                 SetupPart(_own_label(column), digest(column.template), prompts[column.prompt_key]),
             )
-            for at, column in columns.items()
+            for index, column in columns.items()
         }
 
     def suite_ids(self, name: str) -> dict[int, str]:
@@ -84,19 +84,19 @@ class PromptColumns:
         columns = self._numbered()
         providers = {column.model_key for column in columns.values()}
         of_provider: dict[tuple[str, str, int], list[int]] = {}
-        for at, column in columns.items():
-            of_provider.setdefault(column.model_key, []).append(at)
+        for index, column in columns.items():
+            of_provider.setdefault(column.model_key, []).append(index)
         has_prompts = any(len(each) > 1 for each in of_provider.values())
         ids: dict[int, str] = {}
         names = FreeNames()
-        for at, column in columns.items():
+        for index, column in columns.items():
             differences = []
             if len(providers) > 1:
                 differences.append(f"provider={excerpt(column.provider_label or column.provider, 60)}")
             if has_prompts:
-                prompt = column.prompt_label if _is_name(column) else of_provider[column.model_key].index(at) + 1
+                prompt = column.prompt_label if _is_name(column) else of_provider[column.model_key].index(index) + 1
                 differences.append(f"prompt={prompt}")
-            ids[at] = names.take(f"{name} [{', '.join(differences)}]" if differences else name)
+            ids[index] = names.take(f"{name} [{', '.join(differences)}]" if differences else name)
         return ids
 
 

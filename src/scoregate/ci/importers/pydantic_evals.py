@@ -49,32 +49,32 @@ def read(result: ResultFile) -> Iterator[Event]:
     if any(name not in document for name in _NEEDED):
         raise ImportFailed(f"it lacks one of {', '.join(_NEEDED)}")
     # The name of the dataset; with several reports, also that of the experiment.
-    dataset, experiment = text(_value(document, "dataset_name")), text(_value(document, "name"))
+    dataset, experiment = text(_read_value(document, "dataset_name")), text(_read_value(document, "name"))
     names = [dataset or experiment] if result.alone else dict.fromkeys([dataset, experiment])
-    scales = read_scales(_value(document, "experiment_metadata"))
-    keys = CaseKeys.of(_trials(document, scales))
+    scales = read_scales(_read_value(document, "experiment_metadata"))
+    keys = CaseKeys.of(_read_trials(document, scales))
     suite = Suite(result.suite_id(name_suite(" / ".join(filter(None, names))) or result.stem), keys)
     setup = Setup(dataset or experiment, result.stable_name, prompt=SetupPart(experiment))
     yield SuiteStarted(suite=suite.id, sdk="pydantic-evals", setup=setup)
-    for trial in _trials(document, scales):
+    for trial in _read_trials(document, scales):
         yield from suite.events_of(trial)
-    for failure in read_tables(_value(document, "report_evaluator_failures"), "report_evaluator_failures"):
+    for failure in read_tables(_read_value(document, "report_evaluator_failures"), "report_evaluator_failures"):
         suite_error = error(_error_type(failure), failure.get("error_message"), failure.get("error_stacktrace"))
         yield Errored(suite=suite.id, stage="suite", error=suite_error)
     yield SuiteFinished(suite=suite.id)
 
 
-def _trials(document: Mapping[str, Part], scales: Scales) -> Iterator[Trial]:
+def _read_trials(document: Mapping[str, Part], scales: Scales) -> Iterator[Trial]:
     for name, fails in (("cases", False), ("failures", True)):
         for case in document[name].rows(name):
-            yield _trial(case, scales, fails=fails)
+            yield _make_trial(case, scales, fails=fails)
 
 
-def _value(document: Mapping[str, Part], name: str) -> Any:
+def _read_value(document: Mapping[str, Part], name: str) -> Any:
     return document[name].value if name in document else None
 
 
-def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
+def _make_trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
     inputs, name = case.get("inputs"), text(case.get("name"))
     source = text(case.get("source_case_name"))
     run = _RUN.search(name) if source else None
@@ -89,12 +89,12 @@ def _trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Trial:
         output=case.get("output"),
         duration_ms=milliseconds(case.get("task_duration")),
         usage=usage(metrics.get("input_tokens"), metrics.get("output_tokens"), cost=metrics.get("cost")),
-        grades=tuple(_grades(case, scales)),
+        grades=tuple(_make_grades(case, scales)),
         error=error("TaskFailed", case.get("error_message"), case.get("error_stacktrace")) if fails else None,
     )
 
 
-def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
+def _make_grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
     """Assertions as verdicts, scores as scores, failures as errors; the rest is metadata of the first of them."""
     labels = {name: table(label).get("value") for name, label in table(case.get("labels")).items()}
     context = defined_fields(
@@ -103,12 +103,12 @@ def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
     for name, result in read_table(case.get("assertions"), "assertions").items():
         met = flag(table(result).get("value"))
         if met is not None:
-            yield pass_fail_grade(name, met, _reason(result) | context)
+            yield pass_fail_grade(name, met, _read_reason(result) | context)
         else:
             yield no_verdict(name, "its value is neither true nor false")
         context = {}
     for name, result in read_table(case.get("scores"), "scores").items():
-        metadata = _reason(result) | context
+        metadata = _read_reason(result) | context
         yield to_unit_scale(Grade(name, parse_number(table(result).get("value")), metadata=metadata), scales)
         context = {}
     for failure in read_tables(case.get("evaluator_failures"), "evaluator_failures"):
@@ -116,7 +116,7 @@ def _grades(case: Mapping[str, Any], scales: Scales) -> Iterator[Grade]:
         yield Grade(text(failure.get("name")), error=problem)
 
 
-def _reason(result: object) -> dict[str, Any]:
+def _read_reason(result: object) -> dict[str, Any]:
     return defined_fields(reason=table(result).get("reason"))
 
 

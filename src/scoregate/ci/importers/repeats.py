@@ -62,8 +62,8 @@ class RepeatNames:
 
     def stem(self, name: str) -> str:
         """The name without the number of the repeat."""
-        found = _split(name) if self._are_repeated else None
-        return name if found is None else found[0]
+        split_name = _split(name) if self._are_repeated else None
+        return name if split_name is None else split_name[0]
 
 
 def _split(name: str) -> tuple[str, int, int] | None:

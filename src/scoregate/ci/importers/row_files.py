@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from scoregate.ci.importers.files import Part, ResultFile, parse_value
+from scoregate.core.text import describe_width
 from scoregate.errors import ImportFailed, MissingExtra
 from scoregate.store.tables import TableError, TableReader
 
@@ -45,7 +46,7 @@ def read_json_lines(data: bytes) -> Iterator[FileRow]:
     """The objects of JSON lines.
 
     Raises:
-        ImportFailed: a line is no JSON object.
+        ImportFailed: a line is not a JSON object.
     """
     for number, line in enumerate(io.BytesIO(data.removeprefix(_BOM)), 1):
         if not line.strip():
@@ -58,8 +59,8 @@ def read_json_lines(data: bytes) -> Iterator[FileRow]:
             message = f"{error.msg.removesuffix(' at')} at character {error.pos + 1:,}"
             raise ImportFailed(f"line {number} is not JSON: {message}") from None
         except ValueError as error:
-            what = "UTF-8" if isinstance(error, UnicodeDecodeError) else f"JSON: {error}"
-            raise ImportFailed(f"line {number} is not {what}") from None
+            form = "UTF-8" if isinstance(error, UnicodeDecodeError) else f"JSON: {error}"
+            raise ImportFailed(f"line {number} is not {form}") from None
         yield _check_row(row, f"line {number}")
 
 
@@ -127,7 +128,7 @@ def _read_csv(data: bytes) -> Iterator[FileRow]:
             if not cells:
                 continue
             if len(cells) != len(names):
-                raise ImportFailed(f"line {line} has {len(cells)} cells, but the header has {len(names)}")
+                raise ImportFailed(f"line {line} {describe_width(len(cells), len(names))}")
             yield FileRow(f"line {line}", {name: cell or None for name, cell in zip(names, cells, strict=True)})
     except UnicodeDecodeError as error:
         raise ImportFailed(f"it is not UTF-8: byte {error.start + 1:,}") from None
@@ -157,7 +158,7 @@ def _read_parquet(data: bytes) -> Iterator[FileRow]:
 
 def _check_row(value: object, place: str) -> FileRow:
     if not isinstance(value, dict):
-        raise ImportFailed(f"{place} is no object")
+        raise ImportFailed(f"{place} is not an object")
     return FileRow(place, value)
 
 

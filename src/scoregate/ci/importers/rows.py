@@ -107,7 +107,7 @@ def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
             f"the settings don't name the columns with scores; columns of numbers or verdicts: {_list(numbers)}",
             advice='Name them in the command\'s table: rows = { scores = ["NAME"] }, or as --rows scores=NAME.',
         )
-    found: dict[str, None] = {}
+    score_columns: dict[str, None] = {}
     for glob in columns.scores:
         matches = [glob] if glob in names else [name for name in numbers if fnmatchcase(name, glob)]
         if not matches and _find(first, glob) is not _MISSING:
@@ -116,8 +116,8 @@ def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
             raise ImportFailed(
                 f"no column matches the score {glob!r:.100}; columns of numbers or verdicts: {_list(numbers)}"
             )
-        found |= dict.fromkeys(matches)
-    return tuple(found)
+        score_columns |= dict.fromkeys(matches)
+    return tuple(score_columns)
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "", depth: int = 3) -> Iterator[tuple[str, Any]]:
@@ -139,8 +139,8 @@ def _read_trials(
     """Each row with its suite."""
     repeats = Counter[tuple[str, str]]()
     for row in read_rows(result):
-        suite = text(_value(row, columns.suite)) or result.stem
-        case = text(_value(row, columns.case))
+        suite = text(_read_value(row, columns.suite)) or result.stem
+        case = text(_read_value(row, columns.case))
         trial = _read_trial(row, columns, scores, case, rows)
         if columns.repeats:
             same = case or digest(trial.definition)
@@ -156,14 +156,14 @@ def _is_position(case: str, rows: int) -> bool:
 
 def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case: str, rows: int) -> Trial:
     used = [column for _, column in columns.list_required()]
-    inputs = {column: _value(row, column) for column in columns.input}
+    inputs = {column: _read_value(row, column) for column in columns.input}
     case_input: Any = next(iter(inputs.values())) if len(inputs) == 1 else inputs or None
-    expected = _value(row, columns.expected)
+    expected = _read_value(row, columns.expected)
     if not case and not inputs:
         # Without an id and an input, what isn't a result identifies the row.
         results = {*scores, *used}
         case_input = {name: value for name, value in row.values.items() if name not in results} or None
-    problem = _value(row, columns.error)
+    problem = _read_value(row, columns.error)
     if not case and case_input is None:
         raise ImportFailed(f"{row.place} has neither a case nor an input")
     is_position = case_input is not None and _is_position(case, rows)
@@ -173,8 +173,8 @@ def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case
         own=case or None,
         input=case_input,
         definition=None if case_input is None and expected is None else [case_input, expected],
-        output=_value(row, columns.output),
-        tags=_read_tags(_value(row, columns.tags)),
+        output=_read_value(row, columns.output),
+        tags=_read_tags(_read_value(row, columns.tags)),
         grades=tuple(_read_grade(row, name, columns, expected) for name in scores),
         error=None if problem in (None, "", False) else error("RowError", excerpt(problem, 2000)),
     )
@@ -183,7 +183,7 @@ def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case
 def _read_grade(row: FileRow, name: str, columns: RowColumns, expected: object) -> Grade:
     value = _find(row.values, name)
     name = name.removesuffix(_VALUE)
-    reason = _value(row, columns.reason.replace("{score}", name)) if columns.reason else None
+    reason = _read_value(row, columns.reason.replace("{score}", name)) if columns.reason else None
     metadata = defined_fields(reason=reason, expected=expected)
     number = _parse_score(value)
     if isinstance(number, bool):
@@ -193,7 +193,7 @@ def _read_grade(row: FileRow, name: str, columns: RowColumns, expected: object) 
     if value is _MISSING or value is None:
         why = f"{row.place} has no {name!r:.100}"
     else:
-        why = f"{row.place}: {excerpt(value, 80)!r} is no score"
+        why = f"{row.place}: {excerpt(value, 80)!r} is not a score"
     return Grade(name, error=error("NoScore", why))
 
 
@@ -218,7 +218,7 @@ def _read_tags(value: object) -> tuple[str, ...]:
     return tuple(filter(None, (each.strip() for each in text(value).split(","))))
 
 
-def _value(row: FileRow, column: str) -> Any:
+def _read_value(row: FileRow, column: str) -> Any:
     """The value in a column; None if the row lacks it, or the settings name none."""
     value = _find(row.values, column) if column else None
     return None if value is _MISSING else value
@@ -228,9 +228,9 @@ def _find(values: Mapping[str, Any], column: str) -> Any:
     """The value under a name, or under a path such as `doc.question`."""
     if column in values:
         return values[column]
-    found: Any = values
+    value: Any = values
     for name in column.split("."):
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             return _MISSING
-        found = found[name]
-    return found
+        value = value[name]
+    return value

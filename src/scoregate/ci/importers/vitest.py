@@ -80,14 +80,14 @@ def _read_file_errors(files: Part, result: ResultFile) -> Iterator[Event]:
     for file in files.rows("testResults"):
         message = text(file.get("message"))
         if file.get("status") == "failed" and message:
-            name = _base(file)
+            name = _read_file_name(file)
             suite = result.suite_id(name_suite(f"{name} (file)"))
             yield SuiteStarted(suite=suite, origin=Origin(text(file.get("name"))), sdk="vitest")
             yield Errored(suite=suite, stage="suite", error=error("FileFailed", f"{name} failed: {message}"))
             yield SuiteFinished(suite=suite)
 
 
-def _base(file: Mapping[str, Any]) -> str:
+def _read_file_name(file: Mapping[str, Any]) -> str:
     return PurePosixPath(text(file.get("name")).replace("\\", "/")).name or "unnamed"
 
 
@@ -98,19 +98,19 @@ def _find_shared(files: Part) -> set[str]:
     for file in files.rows("testResults"):
         path = text(file.get("name"))
         for test in read_tables(file.get("assertionResults"), "assertionResults"):
-            if owners.setdefault(_suite_name(test, file), path) != path:
-                shared.add(_suite_name(test, file))
+            if owners.setdefault(_make_suite_name(test, file), path) != path:
+                shared.add(_make_suite_name(test, file))
     return shared
 
 
-def _titles(test: Mapping[str, Any]) -> list[str]:
+def _list_titles(test: Mapping[str, Any]) -> list[str]:
     titles = test.get("ancestorTitles")
     return [name for each in titles if (name := text(each))] if isinstance(titles, list) else []
 
 
-def _suite_name(test: Mapping[str, Any], file: Mapping[str, Any]) -> str:
-    titles = _titles(test)
-    return titles[0] if titles else _base(file)
+def _make_suite_name(test: Mapping[str, Any], file: Mapping[str, Any]) -> str:
+    titles = _list_titles(test)
+    return titles[0] if titles else _read_file_name(file)
 
 
 def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
@@ -119,8 +119,8 @@ def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
     for file in files.rows("testResults"):
         path = text(file.get("name"))
         for test in read_tables(file.get("assertionResults"), "assertionResults"):
-            suite = _suite_name(test, file)
-            name = f"{_base(file)} > {suite}" if suite in shared else suite
+            suite = _make_suite_name(test, file)
+            name = f"{_read_file_name(file)} > {suite}" if suite in shared else suite
             final = _read_trial(test)
             for trial in (*_read_attempts(test, final), final):
                 counted = (name, path, trial.key, digest(trial.definition))
@@ -141,7 +141,7 @@ def _read_trial(test: Mapping[str, Any]) -> Trial:
     meta, state = table(test.get("meta")), text(test.get("status"))
     evals, run = table(meta.get("eval")), table(table(meta.get("harness")).get("run"))
     case_input = evals.get("input", _read_input(run))
-    key = " > ".join([*_titles(test)[1:], text(test.get("title"))])
+    key = " > ".join([*_list_titles(test)[1:], text(test.get("title"))])
     is_skipped = state in _SKIPPED
     spent = table(run.get("usage"))
     tags = test.get("tags")

@@ -39,7 +39,7 @@ def plan_uv_sync(request: InstallRequest) -> InstallPlan | None:
 
 
 def plan_uv_sync_above(request: InstallRequest) -> InstallPlan | None:
-    """Install what uv.lock of a folder above lists, for a folder that is no project."""
+    """Install what uv.lock of a folder above lists, for a folder that is not a project."""
     lock = None if request.project.has(PYPROJECT) else find_lock_above(request.root)
     if lock is None:
         return None
@@ -93,8 +93,8 @@ def _poetry_groups(project: PythonProject) -> tuple[tuple[str, ...], tuple[str, 
 def _poetry_requirement(project: PythonProject) -> str:
     """Poetry of the major version that wrote the lock."""
     with (project.root / POETRY_LOCK).open(encoding="utf-8", errors="replace") as file:
-        found = _POETRY_VERSION.match(file.read(_LONGEST_HEADER))
-    return f"poetry>={found[1]},<{int(found[1]) + 1}" if found else "poetry"
+        match = _POETRY_VERSION.match(file.read(_LONGEST_HEADER))
+    return f"poetry>={match[1]},<{int(match[1]) + 1}" if match else "poetry"
 
 
 def plan_pdm(request: InstallRequest) -> InstallPlan | None:

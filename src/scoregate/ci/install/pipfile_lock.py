@@ -45,7 +45,7 @@ class PipfileLock:
         for category in categories:
             packages = self.content.get(category, {})
             if not isinstance(packages, dict):
-                raise _invalid(f"{category!r:.100} is no table")
+                raise _invalid(f"{category!r:.100} is not a table")
             lines += [self._format_package(name, entry) for name, entry in packages.items()]
         if any(control in line for line in lines for control in "\r\n\0"):
             raise _invalid("a value has a line break")
@@ -62,7 +62,7 @@ class PipfileLock:
 
     def _format_package(self, name: str, entry: object) -> str:
         if not isinstance(entry, dict):
-            raise _invalid(f"{name!r:.100} is no table")
+            raise _invalid(f"{name!r:.100} is not a table")
         extras = entry.get("extras")
         requirement = f"{name}[{','.join(map(str, extras))}]" if isinstance(extras, list) else name
         marker = f" ; {entry['markers']}" if "markers" in entry else ""
@@ -93,7 +93,7 @@ def read_pipfile_lock(root: Path) -> PipfileLock:
     except (ValueError, RecursionError) as error:
         raise _invalid(f"it is not valid JSON: {error}") from None
     if not isinstance(content, dict):
-        raise _invalid("it is no table")
+        raise _invalid("it is not a table")
     return PipfileLock(root, content)
 
 

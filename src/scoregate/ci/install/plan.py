@@ -27,7 +27,7 @@ class InstallPlan:
         why: what the environment is made from.
         files: the project's files that are used, relative to the root.
         requirements: the content of the file `{requirements}`; None if a command writes it.
-        project_step: installs the project itself, without dependencies; empty if it is no package. It may fail, as
+        project_step: installs the project itself, without dependencies; empty if it is not a package. It may fail, as
             suites find the code in the root and in `src` as well.
         notes: lines for the user.
     """
@@ -78,5 +78,5 @@ def repeat_option(option: str, values: tuple[str, ...]) -> Words:
 
 
 def project_step(project: PythonProject) -> Words:
-    """The command that installs the project itself, editable, without dependencies; empty if it is no package."""
+    """The command that installs the project itself, editable, without dependencies; empty if it is not a package."""
     return (*PIP_INSTALL, "--no-deps", "-e", ".") if project.is_package else ()

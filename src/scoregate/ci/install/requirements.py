@@ -145,12 +145,12 @@ def _installs_project(file: Path) -> bool:
 def find_group_requirements(root: Path) -> dict[str, str]:
     """Files with further requirements, such as requirements-dev.txt or requirements/dev.txt, by the name of a group."""
     paths = sorted(path for path in (*root.glob("*requirements*.txt"), *(root / FOLDER).glob("*.txt")))
-    found: dict[str, str] = {}
+    requirements: dict[str, str] = {}
     for path in paths:
         match = _GROUP_FILE.fullmatch(path.name)
         name = (
             path.stem if path.parent.name == FOLDER and path.parent != root else match and match[match.lastgroup or 0]
         )
         if name and path.is_file():
-            found.setdefault(normalize_name(name), path.relative_to(root).as_posix())
-    return found
+            requirements.setdefault(normalize_name(name), path.relative_to(root).as_posix())
+    return requirements

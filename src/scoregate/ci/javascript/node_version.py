@@ -159,16 +159,16 @@ def _parse_alternative(text: str) -> _Range | None:
     """The versions that fit all parts, as npm reads them; None if a part is no version."""
     if (hyphen := _HYPHEN.fullmatch(text)) is not None:
         text = f">={hyphen[1]} <={hyphen[2]}"
-    found, position = _Range(_FIRST, _LAST), 0
+    allowed, position = _Range(_FIRST, _LAST), 0
     while position < len(text):
         match = _COMPARATOR.match(text, position)
         if match is None:
             return None
-        found &= _comparator_range(match[1], match.groups()[1:])
+        allowed &= _comparator_range(match[1], match.groups()[1:])
         position = match.end()
         while position < len(text) and text[position] in " ,\t":
             position += 1
-    return found
+    return allowed
 
 
 def _comparator_range(operator: str, parts: Sequence[str | None]) -> _Range:

@@ -63,8 +63,8 @@ class PackagePlan:
 
     def describe(self) -> str:
         """How they are installed, and why."""
-        how = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
-        return f"packages: {how} ({'; '.join((self.why, *self.notes))})"
+        source = "installed by an earlier step" if self.is_installed else f"`{' '.join(self.command)}`"
+        return f"packages: {source} ({'; '.join((self.why, *self.notes))})"
 
 
 def has_packages(folder: Path) -> bool:
@@ -135,11 +135,11 @@ def _find_globs(workspace: Path, files: WorkspaceFiles) -> Iterator[str]:
     declared = files.read_table(workspace / PACKAGE).get("workspaces")
     globs = declared.get("packages") if isinstance(declared, dict) else declared
     yield from (glob for glob in (globs if isinstance(globs, list) else ()) if isinstance(glob, str))
-    found = _PNPM_LIST.search(f"{files.read(workspace / _PNPM_WORKSPACE) or ''}\n".replace("\r", ""))
-    if found is not None and found["flow"] is not None:
-        yield from (match[1] or match[2] or match[3] or "" for match in _QUOTED.finditer(found["flow"]))
-    elif found is not None:
-        for item in _PNPM_ITEM.findall(found["block"]):
+    packages = _PNPM_LIST.search(f"{files.read(workspace / _PNPM_WORKSPACE) or ''}\n".replace("\r", ""))
+    if packages is not None and packages["flow"] is not None:
+        yield from (match[1] or match[2] or match[3] or "" for match in _QUOTED.finditer(packages["flow"]))
+    elif packages is not None:
+        for item in _PNPM_ITEM.findall(packages["block"]):
             if (match := _QUOTED.match(item)) is not None:
                 yield match[1] or match[2] or match[3] or ""
 
@@ -201,11 +201,11 @@ def _install_command(lock: str, version: str, text: str) -> tuple[tuple[str, ...
 
 
 def _format_version(pattern: re.Pattern[str], versions: Mapping[str, Any], text: str, lock: str) -> str:
-    found = pattern.search(text)
-    if found is None or found[1] not in versions:
-        written = found[1] if found is not None else "unknown"
+    match = pattern.search(text)
+    if match is None or match[1] not in versions:
+        written = match[1] if match is not None else "unknown"
         raise InstallError(
             f"{lock} has the format version {written}, which scoregate doesn't know",
             advice="Add the field `packageManager` with the exact version to package.json.",
         )
-    return str(versions[found[1]])
+    return str(versions[match[1]])

@@ -141,8 +141,8 @@ def find_javascript(
     if not folders:
         return None
     node = Node(find_request(tuple(folders), files), find_on_path(path))
-    found = JavaScript(node, files, is_needed=any(folders.values()))
-    return _add_packages(found, folders) if with_packages else found
+    javascript = JavaScript(node, files, is_needed=any(folders.values()))
+    return _add_packages(javascript, folders) if with_packages else javascript
 
 
 def _add_packages(javascript: JavaScript, folders: Mapping[Path, bool]) -> JavaScript:

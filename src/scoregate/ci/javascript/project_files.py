@@ -43,7 +43,7 @@ class WorkspaceFiles:
             return False
 
     def read(self, path: Path) -> str | None:
-        """The first megabyte of a file; None if it can't be read, or is no file in the workspace."""
+        """The first megabyte of a file; None if it can't be read, or is not a file in the workspace."""
         try:
             return read_project_file(path, _MOST_BYTES, top=self.top).decode("utf-8-sig", "replace")
         except OSError:

@@ -193,7 +193,7 @@ def _assertions(data: Mapping[str, Any]) -> Iterator[Assertion]:
 
 
 def read_review_fields(value: Any) -> tuple[HumanReviewField, ...]:
-    """The fields for reviewers that an SDK sends; what is no field is left out."""
+    """The fields for reviewers that an SDK sends; what is not a field is left out."""
     given = [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
     texts = ((each.get("name"), each.get("value"), each.get("contentType")) for each in given)
     return tuple(

@@ -296,13 +296,13 @@ def fit_event(event: FreeEvent, raw: bytes) -> Iterator[Event]:
     if len(raw) < _FEW_BYTES and raw.count(b"[") + raw.count(b"{") < _FEW_BRACKETS:
         yield event
         return
-    name, what = _FREE_FIELDS[type(event)]
+    name, title = _FREE_FIELDS[type(event)]
     try:
         size = len(dump_event(event))
     except ValueError as error:
         yield replace(event, **{name: None})  # type: ignore[arg-type]
         evaluator = event.evaluator if isinstance(event, Scored) else None
-        reason = NotRecordable(what, error)
+        reason = NotRecordable(title, error)
         yield Errored(
             suite=event.suite,
             case=event.case,

@@ -78,14 +78,14 @@ async def update_issue(
 async def _find_issue(api: Api, first_line: str, *, graphql_url: str) -> AlertIssue | None:
     """The oldest open issue with the marker that the token's own user wrote: anyone can write the marker."""
     logins = await read_own_logins(api, graphql_url)
-    found = []
+    issues = []
     for login in sorted(logins):
         async for each in api.pages("issues", state="open", creator=login):
             body, user = each.get("body"), each.get("user")
             is_own = isinstance(user, Mapping) and user.get("login") in logins
             if is_own and "pull_request" not in each and isinstance(body, str) and body.startswith(first_line):
-                found.append(AlertIssue(number_at(each, "number"), body, text_at(each, "html_url")))
-    return min(found, key=lambda issue: issue.number, default=None)
+                issues.append(AlertIssue(number_at(each, "number"), body, text_at(each, "html_url")))
+    return min(issues, key=lambda issue: issue.number, default=None)
 
 
 async def _write(api: Api, title: str, body: str, old: AlertIssue | None, find: FindIssue) -> str:
@@ -113,9 +113,9 @@ def parse_problems(body: str) -> tuple[AlertProblem, ...]:
 def _parse_problem(data: Mapping[str, Any]) -> AlertProblem:
     suite, evaluator, rule, base, mean = (data[name] for name in ("suite", "evaluator", "rule", "base", "mean"))
     if not all(isinstance(each, str) for each in (suite, evaluator, rule)):
-        raise TypeError("a name is no text")
+        raise TypeError("a name is not text")
     if not all(each is None or (isinstance(each, int | float) and isfinite(each)) for each in (base, mean)):
-        raise TypeError("a mean is no number")
+        raise TypeError("a mean is not a number")
     return AlertProblem(suite, evaluator, rule, "", base, mean)
 
 

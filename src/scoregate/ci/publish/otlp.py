@@ -24,6 +24,7 @@ from scoregate.ci.publish.delivery import Delivery, OtlpTarget, PublishTarget
 from scoregate.core.backoff import backoff_s
 from scoregate.core.runs.case_means import average_scores, count_evaluator_passes
 from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.text import replace_surrogates
 
 if TYPE_CHECKING:
     import httpx
@@ -71,7 +72,7 @@ class _Sender:
         self.warnings: list[str] = []
 
     async def send(self, client: httpx.AsyncClient, view: ReportView) -> None:
-        resource = {"attributes": _attributes(_resource(view, self._target))}
+        resource = {"attributes": _make_attributes(_describe_resource(view, self._target))}
         events = make_events(view, with_explanations=self._otlp.with_explanations)
         while batch := list(islice(events, _BATCH)):
             logs = {"resource": resource, "scopeLogs": [{"scope": _SCOPE, "logRecords": batch}]}
@@ -116,7 +117,7 @@ def _count_rejected(response: httpx.Response, name: str) -> int:
 _SCOPE = {"name": "scoregate", "version": __version__}
 
 
-def _resource(view: ReportView, target: PublishTarget) -> dict[str, Any]:
+def _describe_resource(view: ReportView, target: PublishTarget) -> dict[str, Any]:
     github = target.connection.github if target.connection else None
     return {
         "service.name": "scoregate",
@@ -130,17 +131,17 @@ def _resource(view: ReportView, target: PublishTarget) -> dict[str, Any]:
     }
 
 
-def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _make_attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Attributes as OTLP has them in JSON; None is left out."""
-    return [{"key": name, "value": _value(value)} for name, value in values.items() if value is not None]
+    return [{"key": name, "value": _make_value(value)} for name, value in values.items() if value is not None]
 
 
-def _value(value: object) -> dict[str, Any]:
+def _make_value(value: object) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
         return {"intValue": str(value)}
-    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": _valid(str(value))}
+    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": replace_surrogates(str(value))}
 
 
 def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator[dict[str, Any]]:
@@ -150,31 +151,31 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
         view: the run.
         with_explanations: whether reasons are sent, which may repeat outputs.
     """
-    at = _nanoseconds(view.run.finished)
+    time_ns = _to_nanoseconds(view.run.finished)
     suites = [_cut(suite.label) for suite in view.paired_suites]
     for case in view.cases():
-        about = {
+        case_fields = {
             "test.suite.name": suites[case.suite],
             "test.case.name": _cut(case.name or case.hash),
             "scoregate.case.hash": _cut(case.hash),
             "scoregate.case.repeat": case.repeat,
         }
-        for own in _results(case, with_explanations=with_explanations):
+        for own in _make_results(case, with_explanations=with_explanations):
             # Collectors that don't know the field `eventName` yet look for the attribute.
-            fields = {"event.name": _EVENT, **own, **about}
+            fields = {"event.name": _EVENT, **own, **case_fields}
             yield {
-                "timeUnixNano": at,
-                "observedTimeUnixNano": at,
+                "timeUnixNano": time_ns,
+                "observedTimeUnixNano": time_ns,
                 "severityNumber": _INFO,
                 "eventName": _EVENT,
-                "attributes": _attributes(fields),
+                "attributes": _make_attributes(fields),
             }
 
 
 _EVENT = "gen_ai.evaluation.result"
 
 
-def _results(case: CaseResult, *, with_explanations: bool) -> Iterator[dict[str, Any]]:
+def _make_results(case: CaseResult, *, with_explanations: bool) -> Iterator[dict[str, Any]]:
     reasons = case.reasons if with_explanations else {}
     labels = {True: "pass", False: "fail", None: None}
     for name, evaluation in case.evaluations.items():
@@ -195,42 +196,39 @@ def _results(case: CaseResult, *, with_explanations: bool) -> Iterator[dict[str,
 
 def make_metrics(view: ReportView) -> Iterator[dict[str, Any]]:
     """Yield the metrics of a run: gauges for each suite, and for each evaluator of a suite."""
-    at = _nanoseconds(view.run.finished)
+    time_ns = _to_nanoseconds(view.run.finished)
     means, rates, cases, costs = (list[dict[str, Any]]() for _ in range(4))
     for suite in view.paired_suites:
-        about, columns = {"test.suite.name": _cut(suite.label)}, suite.now
+        suite_fields, columns = {"test.suite.name": _cut(suite.label)}, suite.now
         for name in columns.scores:
-            own = {**about, "gen_ai.evaluation.name": _cut(name)}
+            own = {**suite_fields, "gen_ai.evaluation.name": _cut(name)}
             if (mean := average_scores(columns, name)) is not None:
-                means.append(_point(mean, own, at))
+                means.append(_make_point(mean, own, time_ns))
             if (rate := count_evaluator_passes(columns, name).rate) is not None:
-                rates.append(_point(rate, own, at))
+                rates.append(_make_point(rate, own, time_ns))
         for status in Status:
-            cases.append(_point(columns.count(status), {**about, "scoregate.case.status": status.value}, at))
+            cases.append(
+                _make_point(columns.count(status), {**suite_fields, "scoregate.case.status": status.value}, time_ns)
+            )
         known = [cost for cost in columns.costs if isfinite(cost)]
-        costs += [_point(sum(known), about, at)] if known else []
-    yield from _gauge("scoregate.evaluation.score", "1", "The mean score of an evaluator.", means)
-    yield from _gauge("scoregate.evaluation.pass_rate", "1", "The share of scores that pass.", rates)
-    yield from _gauge("scoregate.cases", "{trial}", "The number of trials, by status.", cases)
-    yield from _gauge("scoregate.cost", "USD", "What model calls cost.", costs)
+        costs += [_make_point(sum(known), suite_fields, time_ns)] if known else []
+    yield from _make_gauge("scoregate.evaluation.score", "1", "The mean score of an evaluator.", means)
+    yield from _make_gauge("scoregate.evaluation.pass_rate", "1", "The share of scores that pass.", rates)
+    yield from _make_gauge("scoregate.cases", "{trial}", "The number of trials, by status.", cases)
+    yield from _make_gauge("scoregate.cost", "USD", "What model calls cost.", costs)
 
 
-def _gauge(name: str, unit: str, description: str, points: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _make_gauge(name: str, unit: str, description: str, points: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     if points:
         yield {"name": name, "unit": unit, "description": description, "gauge": {"dataPoints": points}}
 
 
-def _point(value: float, attributes: Mapping[str, Any], at: str) -> dict[str, Any]:
-    return {"timeUnixNano": at, "asDouble": float(value), "attributes": _attributes(attributes)}
+def _make_point(value: float, attributes: Mapping[str, Any], time_ns: str) -> dict[str, Any]:
+    return {"timeUnixNano": time_ns, "asDouble": float(value), "attributes": _make_attributes(attributes)}
 
 
-def _nanoseconds(seconds: float) -> str:
+def _to_nanoseconds(seconds: float) -> str:
     return str(int(seconds * 1e6) * 1_000)
-
-
-def _valid(text: str) -> str:
-    """A text without lone surrogates, which UTF-8 and so Protocol Buffers can't hold."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _cut(text: str, limit: int = _LONGEST_NAME) -> str:

@@ -33,7 +33,7 @@ async def post_alert(kind: AlertKind, url: str, message: Mapping[str, Any]) -> s
     if not url:
         return f"`alert` has {kind}, but {name} is not set"
     if not _is_allowed(url):
-        return f"{name} is no address that starts with https://"
+        return f"{name} is not an address that starts with https://"
     import httpx
 
     body = _to_slack(message) if kind is AlertKind.SLACK else message

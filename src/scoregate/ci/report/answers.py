@@ -38,7 +38,7 @@ def describe_verdict(view: ReportView) -> dict[str, Any]:
             "conclusion": str(view.conclusion),
             "exit_code": view.exit_code,
             "run": view.run.name,
-            "part": f"only a part ran, so this is no verdict on the project: {part}" if part else None,
+            "part": f"only a part ran, so this is not a verdict on the project: {part}" if part else None,
             "base": view.base.name if view.base else None,
             "base_note": view.base_details or view.base_note,
             "cases": {name: getattr(totals, name) for name in ("cases", "trials", "passed", "failed", "errored")},
@@ -131,21 +131,21 @@ def describe_case(view: ReportView, suite: str, case: str, repeat: int = 0) -> d
         UsageError: the run has no such suite or case.
     """
     paired = _find_suite(view, suite)
-    found = _find_trial(view, suite, case, repeat)
+    trial = _find_trial(view, suite, case, repeat)
     base = None
     if paired.base_index is not None:
         old = (each for each in view.base_cases() if each.suite == paired.base_index)
-        base = _find_case(old, found.hash, repeat)
+        base = _find_case(old, trial.hash, repeat)
     return _clean(
         {
             "suite": suite,
-            "case": found.hash,
-            "name": excerpt(found.name, 200),
+            "case": trial.hash,
+            "name": excerpt(trial.name, 200),
             "repeat": repeat,
-            "input": _show(found.input, view),
-            "now": _describe_trial(found, view),
+            "input": _show(trial.input, view),
+            "now": _describe_trial(trial, view),
             "base": None if base is None else _describe_trial(base, view),
-            "rerun": rerun_command(view, suite, found.hash),
+            "rerun": rerun_command(view, suite, trial.hash),
         }
     )
 
@@ -173,9 +173,9 @@ def _find_suite(view: ReportView, suite: str) -> PairedSuite:
 
 def _find_trial(view: ReportView, suite: str, case: str, repeat: int) -> CaseResult:
     index = next(each.index for each in view.suites if each.label == suite)
-    found = _find_case(view.cases_of(index), case, repeat)
-    if found is not None:
-        return found
+    trial = _find_case(view.cases_of(index), case, repeat)
+    if trial is not None:
+        return trial
     names = [each.hash for each in islice(view.cases_of(index), 100_000)]
     near = get_close_matches(case, names, 3)
     raise UsageError(

@@ -264,7 +264,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield "No suites were found. `scoregate init` creates one."
     yield from _baseline_notices(comparison, context)
     if run.selection:
-        yield f"Only a part of the project ran ({run.selection}). It is no baseline for other runs."
+        yield f"Only a part of the project ran ({run.selection}). It is not a baseline for other runs."
     if run.dirty:
         yield "The run has uncommitted changes."
     if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:

@@ -136,9 +136,11 @@ def _list_coverage(coverage: CoverageView, *, full: bool, rest: str) -> Iterator
     yield Text("tools and prompts that cases use: ", style="bold").append(coverage.summary, "not bold")
     most = _CALLS if full else _UNUSED
     for item in coverage.unused[:most]:
-        what = " · ".join(filter(None, (item.name, item.detail)))
+        title = " · ".join(filter(None, (item.name, item.detail)))
         place = Text(f"  {safe_text(item.place)}", style="dim") if item.kind != "prompt" else Text()
-        yield hanging_indent(Text("unused:", style="yellow"), Text(f"{item.kind} {safe_text(what)}").append_text(place))
+        yield hanging_indent(
+            Text("unused:", style="yellow"), Text(f"{item.kind} {safe_text(title)}").append_text(place)
+        )
     yield from _more_line(len(coverage.unused) - most, "unused item", rest)
     if coverage.doubt:
         yield Text(f"more may be used: {coverage.doubt}", style="dim")

@@ -63,11 +63,11 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     if baseline is None:
         return []
     drops, ranks = list[Drop](), rank_names([suite.label for suite in comparison.run.suites])
-    for at, base_at in comparison.measured_pairs:
-        suite, base_suite = comparison.run.suites[at], baseline.suites[base_at]
+    for index, base_index in comparison.measured_pairs:
+        suite, base_suite = comparison.run.suites[index], baseline.suites[base_index]
         for row in comparison.rows_of(suite.label):
             if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):
-                drops += islice(_find_drops(row, suite, base_suite, (at, base_at)), limit)
+                drops += islice(_find_drops(row, suite, base_suite, (index, base_index)), limit)
     ordered = sorted(drops, key=lambda drop: (-round(drop.size, _DIGITS), ranks[drop.suite], drop.evaluator, drop.key))
     return interleave(ordered, lambda drop: (drop.suite, drop.evaluator))[:limit]
 

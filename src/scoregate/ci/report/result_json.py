@@ -47,23 +47,23 @@ def to_data(view: ReportView) -> dict[str, Any]:
         "pooled": view.pooled,
         "earlier_runs": [asdict(each) for each in view.earlier_runs],
         "totals": asdict(view.totals),
-        "suites": [_suite(suite) for suite in view.suites],  # a case has the index of its suite
-        "rows": [_row(row) for row in view.rows],
+        "suites": [_to_suite_data(suite) for suite in view.suites],  # a case has the index of its suite
+        "rows": [_to_row_data(row) for row in view.rows],
         "quantities": [
             {"measure": str(row.measure)} | {name: getattr(row, name) for name in _QUANTITY_FIELDS}
             for row in view.quantities
         ],
-        "slices": [_slice(each) for each in view.slices],
+        "slices": [_to_slice_data(each) for each in view.slices],
         "slices_left_out": [asdict(each) for each in view.slices_left_out],
-        "findings": [_finding(finding, view) for finding in view.findings],
-        "warnings": [_finding(finding, view) for finding in view.warnings],
+        "findings": [_to_finding_data(finding, view) for finding in view.findings],
+        "warnings": [_to_finding_data(finding, view) for finding in view.warnings],
         "not_applied": list(view.not_applied),
         "policy_changes": list(view.policy_changes),
         "confirmations": [asdict(each) | {"outcome": str(each.outcome)} for each in view.confirmations],
-        "newly_failing": _keys(view.newly_failing),
-        "newly_passing": _keys(view.newly_passing),
+        "newly_failing": _to_key_data(view.newly_failing),
+        "newly_passing": _to_key_data(view.newly_passing),
         "gone": list(view.gone),
-        "errors": [_error(error) for error in view.errors],
+        "errors": [_to_error_data(error) for error in view.errors],
         "notices": list(view.notices),
         "models": list(view.models),
         "model_calls": calls_data(view.model_calls),
@@ -77,39 +77,39 @@ def to_data(view: ReportView) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, view: ReportView) -> dict[str, Any]:
+def _to_finding_data(finding: Finding, view: ReportView) -> dict[str, Any]:
     data = asdict(finding) | {"title": finding.title}
     del data["applied"]  # the others are in `not_applied`
     return data | {"next": reproduce_finding(finding, view)}
 
 
-def _suite(suite: SuiteView) -> dict[str, Any]:
+def _to_suite_data(suite: SuiteView) -> dict[str, Any]:
     data = asdict(suite)
     for shown in ("index", "state", "passes", "spend_text", "time_s", "changed_measures"):
         del data[shown]
     return data | {"past": [None if took is None else took._asdict() for took in suite.past]}
 
 
-def _error(error: ErrorView) -> dict[str, Any]:
+def _to_error_data(error: ErrorView) -> dict[str, Any]:
     data = asdict(error)
     del data["trace"], data["gated"], data["messages"]
     return data
 
 
-def _row(view: RowView) -> dict[str, Any]:
+def _to_row_data(view: RowView) -> dict[str, Any]:
     row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
     del row["measure"]
     row |= {"uncalibrated": view.uncalibrated}
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
 
 
-def _slice(each: SliceView) -> dict[str, Any]:
+def _to_slice_data(each: SliceView) -> dict[str, Any]:
     row = {name: getattr(each.view.row, name) for name in _SLICE_FIELDS}
     place = {"field": each.field, "value": each.value, "cases": each.cases, "limited": each.limited}
     return {"suite": row["suite"], **place, **row, "label": each.view.label, "state": str(each.view.state)}
 
 
-def _keys(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:
+def _to_key_data(keys: Iterable[tuple[str, CaseKey]]) -> list[dict[str, Any]]:
     return [{"suite": suite, "case": key.hash, "repeat": key.repeat} for suite, key in keys]
 
 

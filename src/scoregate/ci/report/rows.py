@@ -238,10 +238,10 @@ def _describe_drift(row: Row, drift: Drift) -> str:
     if drift.state is not DriftState.CORRECTED or drift.shift is None or drift.delta is None:
         return ""
     bounds = "" if drift.low is None or drift.high is None else f" [{_signed(drift.low)}, {_signed(drift.high)}]"
-    what = (
+    effect = (
         "explained by the provider's drift of" if row.label is RowLabel.DRIFT else "corrected for a provider drift of"
     )
-    text = f"{what} {_signed(drift.shift)}{bounds} in {number_format.count(drift.cases, 'control case')}"
+    text = f"{effect} {_signed(drift.shift)}{bounds} in {number_format.count(drift.cases, 'control case')}"
     text = f"{text}; measured {_signed(drift.delta)} ({drift.label})"
     if drift.detectable is None or drift.power is None or round(drift.power, 2) >= _USUAL_POWER:
         return text

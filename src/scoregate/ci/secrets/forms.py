@@ -40,14 +40,14 @@ class Form:
 
 def forms(secret: str) -> Iterator[Form]:
     """Every form of a secret. Of a long secret, every form of its lines and pieces."""
-    for part in sorted(_parts(secret), key=len, reverse=True):
-        yield Form("".join(map(_escaped, part)), _anchors(part))
+    for part in sorted(_split_secret(secret), key=len, reverse=True):
+        yield Form("".join(map(_make_pattern, part)), _find_anchors(part))
         data = part.encode("utf-8", "surrogateescape")
-        yield from _base64(data)
-        yield from _hex(data)
+        yield from _make_base64_forms(data)
+        yield from _make_hex_forms(data)
 
 
-def _parts(secret: str) -> set[str]:
+def _split_secret(secret: str) -> set[str]:
     """The secret unless it is too long, and its lines with and without margins. Long lines are split into pieces."""
     parts = {secret} if len(secret) <= _WHOLE else set()
     for line in re.split(r"[\r\n]+|(?:\\[rn])+", secret):
@@ -57,13 +57,13 @@ def _parts(secret: str) -> set[str]:
     return {part for part in parts if len(part) >= SHORTEST} or {secret}
 
 
-def _anchors(text: str) -> frozenset[str]:
+def _find_anchors(text: str) -> frozenset[str]:
     """The longest text of letters and digits, which are never escaped."""
     longest = max(_RUN.findall(text), key=len, default="")[:_ANCHOR]
     return frozenset({longest}) if len(longest) >= _SHORTEST_ANCHOR else frozenset()
 
 
-def _escaped(char: str) -> str:
+def _make_pattern(char: str) -> str:
     """A pattern for all ways to write a character, escaped once or several times."""
     if char.isascii() and char.isalnum():
         return char
@@ -71,12 +71,12 @@ def _escaped(char: str) -> str:
     literal = rf"\x{code:02x}" if char.isascii() else char
     if "\ud800" <= char <= "\udfff":
         literal = rf"\u{code:04x}"
-    ways = [*_OTHER_WAYS.get(char, ()), rf"\\{{0,15}}{literal}", _each(r"%(?:25){{0,3}}(?i:{:02x})", data)]
+    ways = [*_OTHER_WAYS.get(char, ()), rf"\\{{0,15}}{literal}", _join_bytes(r"%(?:25){{0,3}}(?i:{:02x})", data)]
     units = char.encode("utf-16-be", "surrogatepass")
     ways.append("".join(rf"\\{{1,15}}u(?i:{units[index : index + 2].hex()})" for index in range(0, len(units), 2)))
     ways.append(rf"\\{{1,15}}[uUx]\{{?0{{0,7}}(?i:{code:x})\}}?")
-    ways.append(_each(r"\\{{1,15}}x(?i:{:02x})", data))
-    ways.append(_each(r"\\{{1,15}}0?{:03o}", data))
+    ways.append(_join_bytes(r"\\{{1,15}}x(?i:{:02x})", data))
+    ways.append(_join_bytes(r"\\{{1,15}}0?{:03o}", data))
     ways.append(rf"&(?:amp;)?#(?:[xX]0{{0,4}}(?i:{code:x})|0{{0,4}}{code});")
     if code in codepoint2name:
         ways.append(f"&(?:amp;)?{codepoint2name[code]};")
@@ -86,34 +86,34 @@ def _escaped(char: str) -> str:
     return rf"(?:'?\x24')?(?:{'|'.join(ways)})(?:''?)?\u200b?"
 
 
-def _each(form: str, data: bytes) -> str:
+def _join_bytes(form: str, data: bytes) -> str:
     return "".join(form.format(byte) for byte in data)
 
 
-def _base64(data: bytes) -> Iterator[Form]:
+def _make_base64_forms(data: bytes) -> Iterator[Form]:
     """The characters that depend on the secret alone, at each of the three offsets that preceding bytes may cause."""
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
         core = text[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
         if len(core) >= SHORTEST:
-            yield _base64_form(core)
+            yield _make_base64_form(core)
     if len(data) * 4 // 3 > min(_MIME_LINES):
         text = b64encode(data).decode().rstrip("=")
         for width in _MIME_LINES:
             lines = (text[index : index + width] for index in range(0, len(text), width))
-            yield from (_base64_form(line) for line in lines if len(line) >= 2 * SHORTEST)
+            yield from (_make_base64_form(line) for line in lines if len(line) >= 2 * SHORTEST)
 
 
-def _base64_form(core: str) -> Form:
+def _make_base64_form(core: str) -> Form:
     spelled = {"+": r"(?:[+\-]|%2[Bb])", "/": r"(?:\\{0,15}[/_]|%2[Ff])"}
     half = len(core) // 2
     return Form(
         _BREAK.join(spelled.get(char, char) for char in core),
-        _anchors(core[:half]) | _anchors(core[half:]) or _anchors(core),
+        _find_anchors(core[:half]) | _find_anchors(core[half:]) or _find_anchors(core),
     )
 
 
-def _hex(data: bytes) -> Iterator[Form]:
+def _make_hex_forms(data: bytes) -> Iterator[Form]:
     if len(data) < SHORTEST:
         return
     pairs = [f"{byte:02x}" for byte in data]

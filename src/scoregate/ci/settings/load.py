@@ -282,6 +282,7 @@ def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
 def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str]) -> str:
     """Describe an error of pydantic at a path of keys; `known` are the valid names for an unknown key."""
     name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
+    name = name.removesuffix(".*")  # one number for all evaluators
     if problem["type"] == "extra_forbidden":
         return f"{name}: {_unknown_setting(keys[-1], known)}"
     if problem["type"] == "missing":

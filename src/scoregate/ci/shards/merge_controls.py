@@ -16,7 +16,7 @@ from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError
 
 
-def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, asked: bool) -> Run:
+def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, is_required: bool) -> Run:
     """The merged run with the drift controls of its shards, or with a notice why nothing is corrected.
 
     Nothing is corrected if the control of one shard is missing: it may have failed because of what it measures.
@@ -25,19 +25,19 @@ def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, asked
         run: the merged run.
         shards: its shards.
         folder: the folder of the merged run.
-        asked: whether the settings ask for a control.
+        is_required: whether the settings ask for a control.
 
     Raises:
         RecordError: it can't be written.
     """
-    found = [each for each in shards if (each.path / CONTROL / RUN_FILE).is_file()]
-    if not (asked or found or any(each.shard.no_control for each in shards)):
+    with_control = [each for each in shards if (each.path / CONTROL / RUN_FILE).is_file()]
+    if not (is_required or with_control or any(each.shard.no_control for each in shards)):
         return run
-    problem = _find_problem(shards, found)
+    problem = _find_problem(shards, with_control)
     if problem:
         return _with_notice(run, f"The drift control is not complete, so nothing is corrected: {problem}.", folder)
     try:
-        controls = [_read_control(each) for each in found]
+        controls = [_read_control(each) for each in with_control]
     except RecordError as error:
         notice = f"The drift control can't be read, so nothing is corrected: {error.message.rstrip('.')}."
         return _with_notice(run, notice, folder)
@@ -49,7 +49,7 @@ def merge_controls(run: Run, shards: Sequence[ReadShard], folder: Path, *, asked
     return _with_notice(replace(run, control=control), describe_control(control, number), folder)
 
 
-def _find_problem(shards: Sequence[ReadShard], found: Sequence[ReadShard]) -> str:
+def _find_problem(shards: Sequence[ReadShard], with_control: Sequence[ReadShard]) -> str:
     """Why the controls don't count; empty if they do. A shard may have no case to measure."""
     measured = [each for each in shards if each.shard.no_control != NO_CASES]
     if without := [each for each in measured if each.shard.no_control]:
@@ -58,10 +58,10 @@ def _find_problem(shards: Sequence[ReadShard], found: Sequence[ReadShard]) -> st
         return f"in shard {without[0].shard.number}, {without[0].shard.no_control}{also}"
     if len(shards) < shards[0].shard.of:
         return "a shard is missing"
-    numbers = {each.shard.number for each in found}
+    numbers = {each.shard.number for each in with_control}
     if lost := [each.shard.number for each in measured if each.shard.number not in numbers]:
         return f"the folder {CONTROL} of shard {lost[0]} is missing"
-    return "" if found else NO_CASES
+    return "" if with_control else NO_CASES
 
 
 def _read_control(shard: ReadShard) -> ReadShard:

@@ -52,10 +52,10 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
             else:
                 shards.append(ShardFolder(folder, head, head.shard))
     if shards and others:
-        raise UsageError(f"{others[0]} is no run of a shard, but {shards[0].path} is", advice="Merge them apart.")
-    if len(found := sorted({each.shard.partition for each in shards})) > 1:
+        raise UsageError(f"{others[0]} is not a run of a shard, but {shards[0].path} is", advice="Merge them apart.")
+    if len(partitions := sorted({each.shard.partition for each in shards})) > 1:
         raise UsageError(
-            f"the shards are of different partitions: {', '.join(found[:3])}",
+            f"the shards are of different partitions: {', '.join(partitions[:3])}",
             advice="Plan once, and give the file of `scoregate plan --output` to every shard with --partition.",
         )
     if len(commits := sorted({each.head.commit or "none" for each in shards})) > 1:
@@ -88,7 +88,7 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
     with RunWriter(folder, keep=keep) as writer:
         merging = write_shards(shards, writer)
         run = writer.finish(_make_run(shards, missing, merging, settings))
-    return merge_controls(run, shards, folder, asked=settings.drift_control > 0)
+    return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
 
 
 def _choose(folders: Sequence[ShardFolder]) -> ReadShard:
@@ -164,8 +164,8 @@ def _report_problems(shards: Sequence[ReadShard], missing: Sequence[int], of: in
     """What makes the merged run unmeasurable, as scripts that failed."""
     contents = shards[0].shard.contents
     for number in missing:
-        what = contents[number - 1][:_LONGEST_CONTENT] if len(contents) == of else ""
-        problem = f"its run is missing; it runs {what}" if what else "its run is missing"
+        content = contents[number - 1][:_LONGEST_CONTENT] if len(contents) == of else ""
+        problem = f"its run is missing; it runs {content}" if content else "its run is missing"
         yield Script(
             f"shard {number} of {of}", error=ErrorInfo(MISSING_SHARD, problem, advice="Run it again, and merge again.")
         )

@@ -74,8 +74,8 @@ def merge_suite(sources: SuiteSources, columns: Columns, *, of_parts: bool = Tru
         of_parts: whether the parts of the shards have to be the whole suite.
     """
     suites = sources.suites
-    found = _find_problems(sources) if of_parts else _find_changed_evaluators(sources)
-    problems = tuple(ErrorInfo("PartsDiffer", each) for each in found)
+    messages = _find_problems(sources) if of_parts else _find_changed_evaluators(sources)
+    problems = tuple(ErrorInfo("PartsDiffer", each) for each in messages)
     planned = [suite.planned for suite in suites]
     durations = [suite.duration_s for suite in suites if suite.duration_s is not None]
     return replace(

@@ -45,21 +45,21 @@ class ReadShard:
     problems: tuple[str, ...]
 
 
-def read_shard(found: ShardFolder) -> ReadShard:
+def read_shard(folder: ShardFolder) -> ReadShard:
     """Read the run of a shard, and check whether it is complete.
 
     Args:
-        found: its folder.
+        folder: its folder.
 
     Raises:
         RecordError: it can't be read.
     """
-    run = read_run(found.path)
+    run = read_run(folder.path)
     problems = tuple(find_shard_problems(run))
     trials = tuple(len(suite.columns) for suite in run.suites)
     suites = tuple(replace(suite, columns=Columns(), read=None) for suite in run.suites)
     return ReadShard(
-        found.path, found.shard, replace(run, suites=suites, read=None, extras=(), control=None), trials, problems
+        folder.path, folder.shard, replace(run, suites=suites, read=None, extras=(), control=None), trials, problems
     )
 
 

@@ -86,8 +86,8 @@ def check_shards(settings: Settings) -> None:
         "--last-failed": selection.failed is not None,
         "--failed-first": bool(selection.first),
     }
-    if found := next((name for name, is_set in problems.items() if is_set), None):
-        raise UsageError(f"{found} needs the whole run on one machine, so it can't be divided among shards")
+    if option := next((name for name, is_set in problems.items() if is_set), None):
+        raise UsageError(f"{option} needs the whole run on one machine, so it can't be divided among shards")
 
 
 async def digest_code(plan: Plan, settings: Settings, tree: git.WorkTree | None) -> str | None:
@@ -183,9 +183,9 @@ def check_partition(
     )
     if names:
         raise UsageError(f"the partition was made with other settings: {', '.join(names):.200}", advice=advice)
-    ours = {launch.name for launch in plan.launches}
-    theirs = {each.launch for shard in partition.shards for each in shard.assignments}
-    for missing, place in ((theirs - ours, "only in the partition"), (ours - theirs, "not in the partition")):
+    planned = {launch.name for launch in plan.launches}
+    assigned = {each.launch for shard in partition.shards for each in shard.assignments}
+    for missing, place in ((assigned - planned, "only in the partition"), (planned - assigned, "not in the partition")):
         if missing:
             raise UsageError(f"{', '.join(sorted(missing)[:_MOST_NAMES])}: {place}", advice=advice)
 

@@ -26,12 +26,12 @@ def read_python_tools(source: str, name: str, path: str) -> list[ToolDefinition]
         path: the file, relative to the project.
 
     Raises:
-        ValueError: the file is no Python, the list is missing, or it has other elements.
+        ValueError: the file is not Python, the list is missing, or it has other elements.
     """
     try:
         module = ast.parse(source)
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-        raise ValueError(f"it is no Python: {error!s:.200}") from None
+        raise ValueError(f"it is not Python: {error!s:.200}") from None
     functions = {node.name: node for node in ast.walk(module) if isinstance(node, _Function)}
     if name:
         tools = [_read_element(each, functions) for each in _find_list(module, name)]
@@ -51,7 +51,7 @@ def _find_list(module: ast.Module, name: str) -> list[ast.expr]:
         if any(isinstance(each, ast.Name) and each.id == name for each in targets):
             if isinstance(value, ast.List | ast.Tuple | ast.Set):
                 return value.elts
-            raise ValueError(f"{name} is no list that can be read without running the file")
+            raise ValueError(f"{name} is not a list that can be read without running the file")
     raise ValueError(f"it has no list {name}")
 
 

@@ -112,8 +112,10 @@ def _list_values(schema: Any, document: Mapping[str, Any], depth: int = 0) -> tu
         return _list_values(schema["items"], document, depth + 1)
     alternatives = next((schema[key] for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list)), ())
     resolved = [_resolve(each, document) for each in alternatives[:_MOST_REFERENCES]]
-    found = [_list_values(each, document, depth + 1) for each in resolved if depth < 3 and each.get("type") != "null"]
-    return tuple(dict.fromkeys(value for each in found for value in each)) if all(found) else ()
+    value_lists = [
+        _list_values(each, document, depth + 1) for each in resolved if depth < 3 and each.get("type") != "null"
+    ]
+    return tuple(dict.fromkeys(value for each in value_lists for value in each)) if all(value_lists) else ()
 
 
 def _resolve(schema: Any, document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -221,7 +221,7 @@ def explain_uncalibrated(info: EvaluatorInfo, known: Calibrations, *, least: flo
         fewest: the number of reviews that a judge needs.
 
     Returns:
-        The reason; empty if the scores count, or if the evaluator is no judge.
+        The reason; empty if the scores count, or if the evaluator is not a judge.
     """
     if not is_judge(info):
         return ""

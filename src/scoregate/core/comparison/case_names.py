@@ -23,20 +23,26 @@ def rename_base_cases(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> 
         base: the baseline.
         pairs: the indices of suites that belong together, in the run and in the baseline.
     """
-    names = {base_at: match for at, base_at in pairs if (match := match_names(run.suites[at], base.suites[base_at]))}
+    names = {
+        base_index: match
+        for index, base_index in pairs
+        if (match := match_names(run.suites[index], base.suites[base_index]))
+    }
     if not names:
         return base
-    suites = tuple(_with_names(suite, names[at]) if at in names else suite for at, suite in enumerate(base.suites))
-    by_suite = {_identity(base.suites[at]): match for at, match in names.items()}
+    suites = tuple(
+        _with_names(suite, names[index]) if index in names else suite for index, suite in enumerate(base.suites)
+    )
+    by_suite = {_identity(base.suites[index]): match for index, match in names.items()}
     extras = tuple(_rename_extra(extra, by_suite) for extra in base.extras)
-    return replace(base, suites=suites, extras=extras, read=_rename_read(base.read, lambda at: names.get(at, {})))
+    return replace(base, suites=suites, extras=extras, read=_rename_read(base.read, lambda index: names.get(index, {})))
 
 
 def _rename_extra(extra: Run, by_suite: Mapping[Hashable, _Names]) -> Run:
     """More trials of a baseline, with the names that its suites got."""
     names = [by_suite.get(_identity(suite), {}) for suite in extra.suites]
     suites = tuple(_with_names(suite, each) if each else suite for suite, each in zip(extra.suites, names, strict=True))
-    return replace(extra, suites=suites, read=_rename_read(extra.read, lambda at: names[at]))
+    return replace(extra, suites=suites, read=_rename_read(extra.read, lambda index: names[index]))
 
 
 def _identity(suite: SuiteResult) -> Hashable:

@@ -26,18 +26,18 @@ def exclude_kept_cases(
         run: the run.
         baselines: the suite in each run of the baseline, by the place of the run's suite.
     """
-    suites, others = list(run.suites), {at: list(known) for at, known in baselines.items()}
-    for at, suite in enumerate(run.suites):
+    suites, others = list(run.suites), {index: list(known) for index, known in baselines.items()}
+    for index, suite in enumerate(run.suites):
         if suite.kept is None or suite.carried is not None:
             continue
         kept = {suite.columns.hashes[row] for row in suite.columns.reused}
         measured = _without_cases(suite, kept)
         if not len(measured.columns):  # rows were only removed, so no case ran
-            suites[at] = replace(suite, carried=suite.kept)
+            suites[index] = replace(suite, carried=suite.kept)
             continue
-        suites[at] = measured
-        others[at] = [_without_cases(each, kept) for each in others.get(at, ())]
-    return replace(run, suites=tuple(suites)), {at: known for at, known in others.items() if known}
+        suites[index] = measured
+        others[index] = [_without_cases(each, kept) for each in others.get(index, ())]
+    return replace(run, suites=tuple(suites)), {index: known for index, known in others.items() if known}
 
 
 def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[Row]:
@@ -49,8 +49,8 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
         base: the baseline with all of its cases.
         pairs: the places of the suites that were measured, in the run and in the baseline.
     """
-    kept = {run.suites[at].label: (run.suites[at], base.suites[base_at]) for at, base_at in pairs
-            if run.suites[at].kept is not None}  # fmt: skip
+    kept = {run.suites[index].label: (run.suites[index], base.suites[base_index]) for index, base_index in pairs
+            if run.suites[index].kept is not None}  # fmt: skip
     for row in rows:
         if row.suite not in kept:
             yield row
@@ -76,7 +76,7 @@ def select_rows(columns: Columns, rows: Sequence[int]) -> Columns:
         columns: the columns.
         rows: the places of the rows, in order.
     """
-    places = {row: at for at, row in enumerate(rows)}
+    places = {row: index for index, row in enumerate(rows)}
 
     def move(chosen: Iterable[int]) -> set[int]:
         return {places[row] for row in chosen if row in places}

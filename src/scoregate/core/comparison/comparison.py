@@ -44,8 +44,8 @@ def count_positional_cases(comparison: Comparison) -> dict[str, int]:
     counts: dict[str, int] = {}
     if comparison.base is None:
         return counts
-    for at, base_at in comparison.pairs:
-        suite, base = comparison.run.suites[at], comparison.base.suites[base_at]
+    for index, base_index in comparison.pairs:
+        suite, base = comparison.run.suites[index], comparison.base.suites[base_index]
         if suite.setup is None or set(suite.columns.hashes) == set(base.columns.hashes):
             continue
         unknown = dict(zip(suite.columns.hashes, suite.columns.digests, strict=True))
@@ -156,7 +156,7 @@ def compare(
         unreadable: whether a baseline, or a part of it, may exist that could not be read.
         pool: more runs of the baseline's commit, whose trials count as repeats; runs of other commits are ignored.
         earlier: earlier runs of the branch, with only suites for which nothing changed; their scores count as repeats.
-            None if the past is no evidence. Else it also says how far whole runs move without any change.
+            None if the past is not evidence. Else it also says how far whole runs move without any change.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
         slices: the slices of the run's suites; None for no rows of slices.
@@ -179,12 +179,13 @@ def compare(
     uses_past = earlier is not None and not controls
     past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
     part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
-    quantities = (row for at, _ in measured for row in quantity_rows(part.suites[at], baselines[at], criteria))
-    extras = {at: _find_extras(run, base, at, baselines[at][0]) for at, _ in pairs if run.suites[at].kept is None}
+    quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
+    indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
+    extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
     compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    sliced = {at: known for at, known in evidence.items() if run.suites[at].kept is None}
+    sliced = {index: evidence[index] for index in indices if index in evidence}
     return replace(
         known,
         base=base,
@@ -212,8 +213,10 @@ def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, 
 
 
 def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
-    paired = {base_at for _, base_at in pairs}
-    return tuple(suite.label for at, suite in enumerate(base.suites) if at not in paired and not is_without(suite))
+    paired = {base_index for _, base_index in pairs}
+    return tuple(
+        suite.label for index, suite in enumerate(base.suites) if index not in paired and not is_without(suite)
+    )
 
 
 def _find_exchangeable(
@@ -237,11 +240,11 @@ def _collect_baselines(
     run: Run, base: Run, pairs: Iterable[tuple[int, int]], pool: Sequence[Run]
 ) -> tuple[Run, dict[int, list[SuiteResult]]]:
     """The baseline with the names of the run's cases; and each paired suite in all runs of it, the newest first."""
-    pooled_suites = {at: _pool_suites(base.suites[base_at], pool)[1:] for at, base_at in pairs}
+    pooled_suites = {index: _pool_suites(base.suites[base_index], pool)[1:] for index, base_index in pairs}
     base = rename_base_cases(run, base, pairs)
     return base, {
-        at: [base.suites[base_at], *(rename_cases(run.suites[at], other) for other in pooled_suites[at])]
-        for at, base_at in pairs
+        index: [base.suites[base_index], *(rename_cases(run.suites[index], other) for other in pooled_suites[index])]
+        for index, base_index in pairs
     }
 
 
@@ -250,8 +253,8 @@ def _add_earlier(
 ) -> dict[int, list[SuiteResult]]:
     """Each suite of the baseline, and the same suite in earlier runs."""
     return {
-        at: [*suites, *(rename_cases(run.suites[at], other) for other in _pool_suites(suites[0], earlier)[1:])]
-        for at, suites in baselines.items()
+        index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
+        for index, suites in baselines.items()
     }
 
 
@@ -263,11 +266,11 @@ def _find_controls(
     if control is None or control.commit is None or control.commit != base.commit:
         return {}
     control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
-    for at, known in baselines.items():
-        suite = run.suites[at]
+    for index, known in baselines.items():
+        suite = run.suites[index]
         if suite.carried is None and suite.kept is None:
-            found = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
-            controls[suite.label] = ControlledSuite(suite, known, next(iter(found), None), criteria_of(suite))
+            controlled = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
+            controls[suite.label] = ControlledSuite(suite, known, next(iter(controlled), None), criteria_of(suite))
     return controls
 
 
@@ -311,11 +314,11 @@ def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult
     return suites
 
 
-def _find_extras(run: Run, base: Run, at: int, baseline: SuiteResult) -> ExtraTrials | None:
+def _find_extras(run: Run, base: Run, index: int, baseline: SuiteResult) -> ExtraTrials | None:
     """More trials of both sides of a suite; extra trials of one side only were chosen for another comparison."""
     if not run.extras or len(run.extras) != len(base.extras):
         return None
-    return ExtraTrials(_pool_suites(run.suites[at], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
+    return ExtraTrials(_pool_suites(run.suites[index], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
 
 
 def _compare_scores(
@@ -328,20 +331,20 @@ def _compare_scores(
     uses_past: bool,
 ) -> Iterator[Row]:
     states = digest_states(base) if uses_past else {}
-    for at, suite in enumerate(run.suites):
+    for index, suite in enumerate(run.suites):
         if is_without(suite):
             continue
-        if at not in baseline_suites:
+        if index not in baseline_suites:
             yield from new_rows(suite, "no baseline of this suite yet")
             continue
         if suite.carried is not None:
-            yield from carried_rows(suite, baseline_suites[at][0])
+            yield from carried_rows(suite, baseline_suites[index][0])
             continue
-        base_suite = baseline_suites[at][0]
+        base_suite = baseline_suites[index][0]
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
-        means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[at][0], states)
-        rows = score_rows(suite, baseline_suites[at], criteria_of(suite), extras=extras.get(at), run_means=means)
+        means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[index][0], states)
+        rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
         yield from (replace(row, setup_change=change) for row in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:

@@ -71,8 +71,8 @@ def label_corrected(rows: Sequence[Row], estimates: Sequence[DriftEstimate | Non
     plain = label_rows(rows, criteria)
     by_row = dict(_correct_shifts(estimates))
     corrected = [
-        row if at not in by_row else _correct_row(row, by_row[at], label=str(plain[at].label))
-        for at, row in enumerate(rows)
+        row if index not in by_row else _correct_row(row, by_row[index], label=str(plain[index].label))
+        for index, row in enumerate(rows)
     ]
     labelled = label_rows(corrected, criteria)
     return [_choose_label(row, before.label, criteria.alpha) for row, before in zip(labelled, plain, strict=True)]
@@ -96,14 +96,14 @@ def _estimate(row: Row, known: ControlledSuite | None) -> DriftEstimate | None:
 
 def _correct_shifts(estimates: Sequence[DriftEstimate | None]) -> Iterator[tuple[int, DriftEstimate]]:
     """The estimates by the index of their rows, with the p of shifts corrected for the number of measured rows."""
-    known = {at: each for at, each in enumerate(estimates) if each is not None}
-    measured = {at: each for at, each in known.items() if each.drift.state is DriftState.CORRECTED}
+    known = {index: each for index, each in enumerate(estimates) if each is not None}
+    measured = {index: each for index, each in known.items() if each.drift.state is DriftState.CORRECTED}
     corrected = correct_by_direction(
         [each.p_lower for each in measured.values()], [each.p_upper for each in measured.values()]
     )
     p_by_index = dict(zip(measured, corrected, strict=True))
-    for at, each in known.items():
-        yield at, replace(each, drift=replace(each.drift, p=p_by_index.get(at, each.drift.p)))
+    for index, each in known.items():
+        yield index, replace(each, drift=replace(each.drift, p=p_by_index.get(index, each.drift.p)))
 
 
 def _correct_row(row: Row, estimate: DriftEstimate, *, label: str) -> Row:

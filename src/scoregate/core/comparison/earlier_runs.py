@@ -94,8 +94,8 @@ def leave_out_cases(run: Run, cases: Collection[tuple[int, str]]) -> Run:
         cases: the index of the suite and the hash of each case.
     """
     suites = []
-    for at, suite in enumerate(run.suites):
-        rows = [row for row, case in enumerate(suite.columns.hashes) if (at, case) not in cases]
+    for index, suite in enumerate(run.suites):
+        rows = [row for row, case in enumerate(suite.columns.hashes) if (index, case) not in cases]
         is_whole = len(rows) == len(suite.columns)
         suites.append(suite if is_whole else replace(suite, columns=select_rows(suite.columns, rows)))
     return replace(run, suites=tuple(suites))

@@ -37,18 +37,18 @@ def find_evaluator_changes(comparison: Comparison) -> tuple[EvaluatorChange, ...
     if comparison.base is None:
         return ()
     changes = []
-    for at, base_at in comparison.pairs:
-        suite, base_suite = comparison.run.suites[at], comparison.base.suites[base_at]
+    for index, base_index in comparison.pairs:
+        suite, base_suite = comparison.run.suites[index], comparison.base.suites[base_index]
         for name, old in base_suite.evaluators.items():
             if (new := suite.evaluators.get(name)) is None:
-                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.REMOVED, "it is missing"))
+                changes.append(EvaluatorChange(index, name, EvaluatorChangeKind.REMOVED, "it is missing"))
                 continue
-            if what := describe_fingerprint_change(new, old):
-                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.REPLACED, what))
+            if description := describe_fingerprint_change(new, old):
+                changes.append(EvaluatorChange(index, name, EvaluatorChangeKind.REPLACED, description))
             if count := _count_lowered_thresholds(suite.columns, base_suite.columns, name):
                 cases = "1 case" if count == 1 else f"{count:,} cases"
-                what = f"its threshold is lower, or gone, in {cases}"
-                changes.append(EvaluatorChange(at, name, EvaluatorChangeKind.LOWERED, what))
+                description = f"its threshold is lower, or gone, in {cases}"
+                changes.append(EvaluatorChange(index, name, EvaluatorChangeKind.LOWERED, description))
     return tuple(changes)
 
 

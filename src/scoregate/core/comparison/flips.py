@@ -42,17 +42,17 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
         to: the status in the run, failed or passed; in the baseline it is the other one.
     """
     base_status = Status.PASSED if to is Status.FAILED else Status.FAILED
-    for at, base_at in pairs:
-        outcomes, base_outcomes = _pair_outcomes(run.suites[at], base.suites[base_at])
+    for index, base_index in pairs:
+        outcomes, base_outcomes = _pair_outcomes(run.suites[index], base.suites[base_index])
         base_rows = base_outcomes.find_cases(base_status)
         if to is Status.FAILED:
-            base_rows = _find_passed_groups(base.suites[base_at]) | base_rows
+            base_rows = _find_passed_groups(base.suites[base_index]) | base_rows
         rows = outcomes.find_cases(to)
         for case in sorted(rows.keys() & base_rows.keys(), key=lambda case: (case_sort_key(case), case)):
-            yield Flip(at, rows[case], base_at, base_rows[case])
+            yield Flip(index, rows[case], base_index, base_rows[case])
 
 
-# A test with subtests is no case of an imported file unless it fails by itself.
+# A test with subtests is not a case of an imported file unless it fails by itself.
 _GO_SUBTEST = re.compile(r"(.*::)?(Test|Fuzz|Example|Benchmark)(?![a-z]).*/", re.DOTALL)
 _DEEPEST_SUBTEST = 20
 
@@ -75,8 +75,8 @@ def _find_passed_groups(suite: SuiteResult) -> dict[str, int]:
 
 def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[float, float]]:
     """The pass rates of each case in the run and in the baseline, over its trials that passed or failed."""
-    for at, base_at in pairs:
-        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[at], base.suites[base_at]))
+    for index, base_index in pairs:
+        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[index], base.suites[base_index]))
         yield from ((rate, base_rates[case]) for case, rate in rates.items() if case in base_rates)
 
 

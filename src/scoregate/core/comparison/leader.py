@@ -55,9 +55,9 @@ def compare_with_leader(
     level = correct_level(len(sides), alpha)
     return [
         Lead()
-        if at == leader
+        if index == leader
         else _measure_lead(pair_sides(side, sides[leader], clusters), level, higher_is_better=higher_is_better)
-        for at, side in enumerate(sides)
+        for index, side in enumerate(sides)
     ]
 
 

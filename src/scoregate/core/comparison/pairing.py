@@ -209,11 +209,11 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
 
 def pair_means(new: Mapping[str, float], baseline: Mapping[str, float]) -> tuple[list[str], list[float], list[float]]:
     """The cases of both sides, with their means on each. Looking up each case only once takes a third of the time."""
-    shared, means, found = list(new), list(new.values()), list(map(baseline.get, new))
-    base_means = [base for base in found if base is not None]
-    if len(base_means) < len(found):
-        shared = [case for case, base in zip(shared, found, strict=True) if base is not None]
-        means = [mean for mean, base in zip(means, found, strict=True) if base is not None]
+    shared, means, base_values = list(new), list(new.values()), list(map(baseline.get, new))
+    base_means = [base for base in base_values if base is not None]
+    if len(base_means) < len(base_values):
+        shared = [case for case, base in zip(shared, base_values, strict=True) if base is not None]
+        means = [mean for mean, base in zip(means, base_values, strict=True) if base is not None]
     return shared, means, base_means
 
 

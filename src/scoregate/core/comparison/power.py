@@ -71,8 +71,8 @@ def required_sizes(comparison: Comparison, drop: float) -> Iterator[RequiredSize
         drop: the drop of the mean score to detect, in (0, 1].
     """
     pairs = dict(comparison.pairs)
-    for at, suite in enumerate(comparison.run.suites):
-        old = comparison.base.suites[pairs[at]] if comparison.base is not None and at in pairs else None
+    for index, suite in enumerate(comparison.run.suites):
+        old = comparison.base.suites[pairs[index]] if comparison.base is not None and index in pairs else None
         for name in suite.evaluators:
             scores: dict[str, list[float]] = {}
             for case, score in score_trials([suite.columns], name):

@@ -98,13 +98,13 @@ def leave_out_quarantine(
     if not entries:
         return Sides(run, base, tuple(pool), earlier=earlier)
     pairs = {} if base is None else dict(pair_suites(run.suites, base.suites))
-    found = dict(find_quarantined_cases(run, entries))
+    quarantined = dict(find_quarantined_cases(run, entries))
     base_chosen = {} if base is None else dict(find_quarantined_cases(base, entries))
     if exemptions.base_decides and base is not None:
         known = {(at, case) for at, base_at in pairs.items() for case in base.suites[base_at].columns.hashes}
-        found = {key: entry for key, entry in found.items() if key not in known}
-    chosen = found | _move(base_chosen, {base_at: at for at, base_at in pairs.items()})
-    base_chosen |= _move(found, pairs)
+        quarantined = {key: entry for key, entry in quarantined.items() if key not in known}
+    chosen = quarantined | _move(base_chosen, {base_at: at for at, base_at in pairs.items()})
+    base_chosen |= _move(quarantined, pairs)
     if not (chosen or base_chosen):
         return Sides(run, base, tuple(pool), earlier=earlier)
     trials = _Trials(run, base, pairs)

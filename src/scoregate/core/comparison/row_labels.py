@@ -26,15 +26,17 @@ def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     Source: Tarone (1990), Biometrics 46:515; Benjamini and Hochberg (1995), Journal of the Royal Statistical Society
     B 57:289.
     """
-    known = [at for at, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
-    accepted = [at for at in known if rows[at].accepted is not None]
+    known = [index for index, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
+    accepted = [index for index in known if rows[index].accepted is not None]
     q_by_index: dict[int, float] = {}
-    for family in ([at for at in known if rows[at].accepted is None], *([at] for at in accepted)):
+    for family in ([index for index in known if rows[index].accepted is None], *([index] for index in accepted)):
         corrected = correct_by_direction(
-            [_p_or_one(rows[at].p_worse) for at in family], [_p_or_one(rows[at].p_better) for at in family]
+            [_p_or_one(rows[index].p_worse) for index in family], [_p_or_one(rows[index].p_better) for index in family]
         )
         q_by_index |= zip(family, corrected, strict=True)
-    return [_label_row(replace(row, q=q_by_index.get(at), min_effect=None), criteria) for at, row in enumerate(rows)]
+    return [
+        _label_row(replace(row, q=q_by_index.get(index), min_effect=None), criteria) for index, row in enumerate(rows)
+    ]
 
 
 def _p_or_one(p: float | None) -> float:

@@ -102,11 +102,11 @@ def collect_run_means(base: Run, suite: SuiteResult, states: Mapping[str, str]) 
     past = base.history.suite_history(suite.label)
     if not state or not past.states:
         return {}
-    same = [at for at, each in enumerate(past.states) if each == state and base.history.runs[at].id != base.id]
+    same = [index for index, each in enumerate(past.states) if each == state and base.history.runs[index].id != base.id]
     means = {}
     for name, info in suite.evaluators.items():
         column, made_by = past.scores.get(name, ()), evaluator_digest(info)
-        scores = [column[at] for at in same if column]
+        scores = [column[index] for index in same if column]
         known = [each.mean for each in scores if each is not None and each.made_by == made_by]
         own = suite.mean(name) if suite.carried is None else None
         means[name] = [*known, *([] if own is None else [own])][-MOST_RUNS:]

@@ -66,10 +66,10 @@ def _model_of(suite: SuiteResult) -> SetupPart:
 def _group_by_evaluation(suites: _Suites) -> dict[_FamilyKey, dict[int, SuiteResult]]:
     """The suites by script, result file and evaluation."""
     families: dict[_FamilyKey, dict[int, SuiteResult]] = {}
-    for at, suite in suites.items():
+    for index, suite in suites.items():
         if (setup := suite.setup) is not None:
             key = (suite.script or "", setup.file, setup.evaluation)
-            families.setdefault(key, {})[at] = suite
+            families.setdefault(key, {})[index] = suite
     return families
 
 
@@ -90,10 +90,10 @@ def _pair_families(
 
 def _unique(families: Iterable[_FamilyKey], kept: slice) -> dict[_FamilyKey, _FamilyKey]:
     """The families by a part of their key, without those that share it."""
-    found: dict[_FamilyKey, list[_FamilyKey]] = {}
+    keys_by_prefix: dict[_FamilyKey, list[_FamilyKey]] = {}
     for key in families:
-        found.setdefault(key[kept], []).append(key)
-    return {short: keys[0] for short, keys in found.items() if len(keys) == 1}
+        keys_by_prefix.setdefault(key[kept], []).append(key)
+    return {short: keys[0] for short, keys in keys_by_prefix.items() if len(keys) == 1}
 
 
 def _share_cases(members: _Suites, base_members: _Suites) -> bool:
@@ -107,24 +107,27 @@ def _share_cases(members: _Suites, base_members: _Suites) -> bool:
 def _pair_members(members: _Suites, base_members: _Suites) -> Iterator[tuple[int, int]]:
     """Pair the suites of one evaluation whose model, prompt and arguments are all paired."""
     setups, base_setups = (
-        {at: suite.setup for at, suite in side.items() if suite.setup is not None} for side in (members, base_members)
+        {index: suite.setup for index, suite in side.items() if suite.setup is not None}
+        for side in (members, base_members)
     )
     models = match_parts(_parts(setups, _MODEL), _parts(base_setups, _MODEL), (_LABEL_AND_VALUE, _VALUE, _LABEL))
     prompts = match_parts(_parts(setups, _PROMPT), _parts(base_setups, _PROMPT), (_LABEL_AND_VALUE, _LABEL, _VALUE))
     arguments = match_parts(_parts(setups, _ARGUMENTS), _parts(base_setups, _ARGUMENTS), (_LABEL_AND_VALUE, _VALUE))
     groups: dict[Hashable, tuple[list[int], list[int]]] = {}
-    for at, setup in setups.items():
+    for index, setup in setups.items():
         key = models.get(_MODEL(setup)), prompts.get(_PROMPT(setup)), arguments.get(_ARGUMENTS(setup))
-        groups.setdefault(key, ([], []))[0].append(at)
-    for at, setup in base_setups.items():
-        if (found := groups.get((_MODEL(setup), _PROMPT(setup), _ARGUMENTS(setup)))) is not None:
-            found[1].append(at)
+        groups.setdefault(key, ([], []))[0].append(index)
+    for index, setup in base_setups.items():
+        if (pair := groups.get((_MODEL(setup), _PROMPT(setup), _ARGUMENTS(setup)))) is not None:
+            pair[1].append(index)
     for group, base_group in groups.values():
         if len(group) == len(base_group) == 1:
             yield group[0], base_group[0]
             continue
-        by_id = {base_members[at].id: at for at in base_group}  # which of equal setups belong together is unknown
-        yield from ((at, by_id.pop(members[at].id)) for at in group if members[at].id in by_id)
+        by_id = {
+            base_members[index].id: index for index in base_group
+        }  # which of equal setups belong together is unknown
+        yield from ((index, by_id.pop(members[index].id)) for index in group if members[index].id in by_id)
 
 
 def match_parts(
@@ -151,11 +154,11 @@ def match_parts(
 
 
 def _by_unique_key(parts: Iterable[SetupPart], key_of: _KeyOf) -> dict[Hashable, SetupPart]:
-    found: dict[Hashable, list[SetupPart]] = {}
+    parts_by_key: dict[Hashable, list[SetupPart]] = {}
     for part in parts:
         if key := key_of(part):
-            found.setdefault(key, []).append(part)
-    return {key: each[0] for key, each in found.items() if len(each) == 1}
+            parts_by_key.setdefault(key, []).append(part)
+    return {key: each[0] for key, each in parts_by_key.items() if len(each) == 1}
 
 
 def _parts(setups: Mapping[int, Setup], part_of: Callable[[Setup], SetupPart]) -> list[SetupPart]:

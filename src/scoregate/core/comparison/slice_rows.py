@@ -130,13 +130,13 @@ class SliceChoice:
                 suite,
                 slices,
                 tuple(row for row in rows if row.suite == suite.label),
-                baselines.get(at, ()),
+                baselines.get(index, ()),
                 criteria_of(suite),
                 tuple(self.limited_of(suite)),
-                extras.get(at),
+                extras.get(index),
                 controls.get(suite.label),
             )
-            for at, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
+            for index, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
         ]
         return compare_slices(suites, criteria)
 
@@ -200,11 +200,11 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
 
 def _find_empty(suites: Iterable[SlicedSuite]) -> Iterator[str]:
     """The fields that no case of any suite has; none if no suite has cases."""
-    found: dict[str, bool] = {}
+    has_values_by_name: dict[str, bool] = {}
     for sliced in suites:
         for name, by_value in sliced.slices.items() if len(sliced.suite.columns) else ():
-            found[name] = found.get(name, False) or bool(by_value)
-    yield from (name for name, has_values in found.items() if not has_values)
+            has_values_by_name[name] = has_values_by_name.get(name, False) or bool(by_value)
+    yield from (name for name, has_values in has_values_by_name.items() if not has_values)
 
 
 def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Iterable[str]) -> tuple[list[str], ...]:
@@ -220,11 +220,13 @@ def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Itera
 def _label_families(rows: Sequence[tuple[SliceRow, DriftEstimate | None]], criteria: Criteria) -> list[SliceRow]:
     labelled = [each for each, _ in rows]
     for is_limited in (True, False):
-        places = [at for at, each in enumerate(labelled) if each.limited is is_limited]
-        family, estimates = [labelled[at].row for at in places], [rows[at][1] for at in places]
-        found = label_corrected(family, estimates, criteria) if any(estimates) else label_rows(family, criteria)
-        for at, row in zip(places, found, strict=True):
-            labelled[at] = replace(labelled[at], row=row)
+        places = [index for index, each in enumerate(labelled) if each.limited is is_limited]
+        family, estimates = [labelled[index].row for index in places], [rows[index][1] for index in places]
+        rows_of_family = (
+            label_corrected(family, estimates, criteria) if any(estimates) else label_rows(family, criteria)
+        )
+        for index, row in zip(places, rows_of_family, strict=True):
+            labelled[index] = replace(labelled[index], row=row)
     return labelled
 
 

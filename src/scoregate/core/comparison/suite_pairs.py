@@ -19,19 +19,19 @@ def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> 
         The indices of two suites that belong together, in both.
     """
     unpaired, base_unpaired = dict(enumerate(new)), dict(enumerate(baseline))
-    for at, base_at in list(pair_setups(unpaired, base_unpaired)):
-        del unpaired[at], base_unpaired[base_at]
-        yield at, base_at
+    for index, base_index in list(pair_setups(unpaired, base_unpaired)):
+        del unpaired[index], base_unpaired[base_index]
+        yield index, base_index
     for match in ("file", "label", "only one"):
-        for at, suite in list(unpaired.items()):
+        for index, suite in list(unpaired.items()):
             candidates = [b for b, other in base_unpaired.items() if is_same_suite(suite, other)]
             if match == "file":
                 candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
             elif match == "label":
                 candidates = [b for b in candidates if base_unpaired[b].label == suite.label][:1]
             if len(candidates) == 1:
-                del unpaired[at], base_unpaired[candidates[0]]
-                yield at, candidates[0]
+                del unpaired[index], base_unpaired[candidates[0]]
+                yield index, candidates[0]
 
 
 def is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:

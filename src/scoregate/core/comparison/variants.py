@@ -117,13 +117,13 @@ class VariantRanking:
         """What the ranking says, in one or two sentences; `show` formats the names of variants."""
         if self.reason:
             return f"Not ranked: {self.reason}."
-        names, at = [show(row.name) for row in self.candidates], f"at {self.cases:,} cases"
+        names, size = [show(row.name) for row in self.candidates], f"at {self.cases:,} cases"
         compared = sum(1 for row in self.rows if row.rank is not None)
         if self.best is not None:
-            return f"{names[0]} is the best of {compared} variants {at} (95% confidence)."
+            return f"{names[0]} is the best of {compared} variants {size} (95% confidence)."
         listed = [*names[:_MOST_NAMES], *([f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else [])]
         listing = f"{', '.join(listed[:-1])} and {listed[-1]}"
-        text = f"{listing} can't be distinguished {at}."
+        text = f"{listing} can't be distinguished {size}."
         if len(names) > 2:
             text = f"Any of {listing} may be the best: {self.cases:,} cases can't decide."
         return f"{text} It takes about {self.needed_cases:,} cases to detect a difference of {self.difference:g}."
@@ -220,15 +220,20 @@ def _list_entries(suites: Sequence[SuiteResult], evaluator: str, criteria: Crite
     known = set[str]().union(*(side.means for side in sides))
     names = list_names(suites)
     return [
-        _Entry(_describe(suite, names[at], evaluator, sides[at], len(known), criteria), sides[at], suite.columns)
-        for at, suite in enumerate(suites)
+        _Entry(
+            _describe(suite, names[index], evaluator, sides[index], len(known), criteria), sides[index], suite.columns
+        )
+        for index, suite in enumerate(suites)
     ]
 
 
 def list_names(suites: Sequence[SuiteResult]) -> list[str]:
     """The names of the variants of a suite, in their order; equal ones get a number."""
     names = [variant_name(suite.params or {}) for suite in suites]
-    return [f"{name} #{names[:at].count(name) + 1}" if name in names[:at] else name for at, name in enumerate(names)]
+    return [
+        f"{name} #{names[:index].count(name) + 1}" if name in names[:index] else name
+        for index, name in enumerate(names)
+    ]
 
 
 def _describe(

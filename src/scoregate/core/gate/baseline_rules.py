@@ -63,11 +63,11 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
         is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
-        found = _check_row("slice drop", row, context, is_beyond=is_beyond, limit=text, origin=origin)
+        findings = _check_row("slice drop", row, context, is_beyond=is_beyond, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
-            found = iter((finding,))
-        for finding in found:
+            findings = iter((finding,))
+        for finding in findings:
             is_uncertain = is_beyond and finding.conclusion is Conclusion.PASSED
             noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
             value = f"{each.name}: {finding.value}{noise}"

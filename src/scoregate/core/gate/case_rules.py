@@ -119,10 +119,10 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
     gone = [case for case in base_tagged if case not in outcomes]
     added = sum(case not in base_outcomes for case in tagged)
     if context.comparison.base is not None and len(gone) > added:  # the new ones are the same with another input
-        what = "critical case of the baseline is" if len(gone) == 1 else "critical cases of the baseline are"
+        subject = "critical case of the baseline is" if len(gone) == 1 else "critical cases of the baseline are"
         instead = f", and {added:,} {'is' if added == 1 else 'are'} new" if added else ""
         names = _list_names(gone, context.comparison.base, dict(context.comparison.pairs)[context.index])
-        yield _not_measured(context, f"{len(gone):,} {what} gone: {names}{instead}")
+        yield _not_measured(context, f"{len(gone):,} {subject} gone: {names}{instead}")
 
 
 def _not_measured(context: SuiteContext, value: str) -> Finding:

@@ -70,7 +70,7 @@ class Finding:
         origin: where the limit is set; `always` for a rule without a setting.
         suite: the label of the suite; None for a rule about the run.
         evaluator: the id of the evaluator.
-        bound: the limit in the unit of the value; None if it is no number.
+        bound: the limit in the unit of the value; None if it is not a number.
         uncertain: whether the distance to the limit is within noise.
         slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
         applied: whether the limit could be applied; otherwise `value` is the reason.

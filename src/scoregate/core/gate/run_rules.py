@@ -91,11 +91,11 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     for script in run.scripts:
         ended_well = script.exit_code == 0 or script.tests_failed
         if ended_well and script.name not in reported and not (run.filters or run.selection):
-            value = (
-                f"{script.name} ran no suite: it ended without a call of evaluate or run_test_suite, and without events"
-            )
+            value = f"{script.name} ended without a call of evaluate or run_test_suite, and without events"
             if "pytest" in script.name.split():
                 value += "; tests of pytest are recorded with the fixture `scoregate`, its mark, or --junit FILE"
+            elif not script.name.endswith(".py"):
+                value += "; name a file with its results, --junit FILE or --import FORMAT:FILE, or write events"
             yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 

@@ -154,7 +154,8 @@ def evaluate_gates(
     """
     run = RunContext(comparison, policy, policy_problem, find_evaluator_changes(comparison))
     suites = [
-        _suite_context(at, suite, comparison, policy, calibrations) for at, suite in enumerate(comparison.run.suites)
+        _suite_context(index, suite, comparison, policy, calibrations)
+        for index, suite in enumerate(comparison.run.suites)
     ]
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
     results += [

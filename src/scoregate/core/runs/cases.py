@@ -120,8 +120,8 @@ class CaseResult:
     @property
     def expected(self) -> Any:
         """The field `expected`, or `expected_output`, of the input; None without one."""
-        found = self.input if isinstance(self.input, dict) else {}
-        return found.get("expected", found.get("expected_output"))
+        fields = self.input if isinstance(self.input, dict) else {}
+        return fields.get("expected", fields.get("expected_output"))
 
     @property
     def scores(self) -> dict[str, float]:

@@ -118,10 +118,10 @@ def add_earlier_uses(own: RunDependencies, earlier: RunDependencies, names: Coll
     table = {each: place for place, each in enumerate(own.table)}
     scripts = []
     for script in own.scripts:
-        found, merged = {(own.table[use].kind, own.table[use].path) for use in script.uses}, script
+        used_paths, merged = {(own.table[use].kind, own.table[use].path) for use in script.uses}, script
         for known in earlier.find_scripts(script.script) if script.script in names else ():
             added = [earlier.table[use] for use in known.uses]
-            added = [each for each in added if each.kind != ROWS and (each.kind, each.path) not in found]
+            added = [each for each in added if each.kind != ROWS and (each.kind, each.path) not in used_paths]
             merged = replace(
                 merged,
                 uses=(*merged.uses, *(table.setdefault(each, len(table)) for each in added)),

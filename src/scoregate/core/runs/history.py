@@ -39,7 +39,7 @@ def history_after(run: Run) -> History:
     """
     old = run.history
     key = _replacement_key(run)
-    kept = [at for at, past in enumerate(old.runs) if _replacement_key(past) != key and past.id != run.id]
+    kept = [index for index, past in enumerate(old.runs) if _replacement_key(past) != key and past.id != run.id]
     kept = kept[1 - MOST_RUNS :]
     past_run = PastRun(
         id=run.id[:MAX_TEXT_LENGTH],
@@ -66,7 +66,7 @@ def history_after(run: Run) -> History:
             },
             _extend_states(old_suite.states, kept, None if suite is None else states.get(suite.script or "")),
         )
-    return fit_history(History((*(old.runs[at] for at in kept), past_run), suites))
+    return fit_history(History((*(old.runs[index] for index in kept), past_run), suites))
 
 
 def with_history_of(run: Run, history: History) -> Run:
@@ -80,7 +80,7 @@ def _shorten(text: str | None) -> str | None:
 
 
 def _extend_column(old: Sequence[_T | None], kept: Sequence[int], new: _T | None) -> tuple[_T | None, ...]:
-    return (*(old[at] if old else None for at in kept), new)
+    return (*(old[index] if old else None for index in kept), new)
 
 
 def _extend_states(old: Sequence[str | None], kept: Sequence[int], new: str | None) -> tuple[str | None, ...]:
@@ -162,16 +162,16 @@ def merge_histories(history: History, other: History) -> History:
     """
     if not history.suites.keys() & other.suites.keys():
         return history
-    places = [(each, at) for each in (history, other) for at in range(len(each.runs))]
+    places = [(each, index) for each in (history, other) for index in range(len(each.runs))]
     places_by_key: dict[tuple[str, bool], _Places] = {}
-    for each, at in sorted(places, key=lambda place: place[0].runs[place[1]].finished):
-        past = each.runs[at]
+    for each, index in sorted(places, key=lambda place: place[0].runs[place[1]].finished):
+        past = each.runs[index]
         key = _replacement_key(past)
         same_run = [place for place in places_by_key.pop(key, ()) if place[0].runs[place[1]].id == past.id]
-        places_by_key[key] = [*same_run, (each, at)]
+        places_by_key[key] = [*same_run, (each, index)]
     runs = list(places_by_key.values())[-MOST_RUNS:]
     labels = dict.fromkeys(label for places in reversed(runs) for label in places[-1][0].suites)
-    past_runs = tuple(each.runs[at] for each, at in (places[-1] for places in runs))
+    past_runs = tuple(each.runs[index] for each, index in (places[-1] for places in runs))
     return fit_history(History(past_runs, {label: _merge_suites(label, runs) for label in labels}))
 
 
@@ -184,12 +184,14 @@ def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:
     names = dict.fromkeys(
         name for places in runs for history, _ in places for name in history.suite_history(label).scores
     )
-    states = tuple(_first_point((history.suite_history(label).states, at) for history, at in places) for places in runs)
+    states = tuple(
+        _first_point((history.suite_history(label).states, index) for history, index in places) for places in runs
+    )
     return SuiteHistory(
-        tuple(_first_point((history.suite_history(label).took, at) for history, at in places) for places in runs),
+        tuple(_first_point((history.suite_history(label).took, index) for history, index in places) for places in runs),
         {
             name: tuple(
-                _first_point((history.suite_history(label).scores.get(name, ()), at) for history, at in places)
+                _first_point((history.suite_history(label).scores.get(name, ()), index) for history, index in places)
                 for places in runs
             )
             for name in names
@@ -200,5 +202,5 @@ def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:
 
 def _first_point(places: Iterable[tuple[Sequence[_T | None], int]]) -> _T | None:
     """The first value at any of the places, each a column and an index."""
-    points = (column[at] for column, at in places if column)
+    points = (column[index] for column, index in places if column)
     return next((point for point in points if point is not None), None)

@@ -50,10 +50,10 @@ class KeySet:
 
     def _insert(self, key: Hashable) -> bool:
         code = _code(key)
-        at = self._find(code)
-        if self._table[at]:
+        slot = self._find(code)
+        if self._table[slot]:
             return False
-        self._table[at] = code
+        self._table[slot] = code
         self._count += 1
         if 3 * self._count > 2 * len(self._table):
             old = self._table
@@ -66,10 +66,10 @@ class KeySet:
         """The place of a code, or the empty place where it belongs."""
         table = self._table
         mask = len(table) - 1
-        at = code & mask
-        while (known := table[at]) and known != code:
-            at = (at + 1) & mask
-        return at
+        slot = code & mask
+        while (known := table[slot]) and known != code:
+            slot = (slot + 1) & mask
+        return slot
 
 
 def _code(key: Hashable) -> int:

@@ -279,17 +279,17 @@ def _criteria_differences(old: Policy, new: Policy) -> Iterator[str]:
             yield f"{limit or name}{colon}{values}"
 
 
-def _limit_differences(what: str, old: _Parts, new: _Parts) -> Iterator[str]:
+def _limit_differences(subject: str, old: _Parts, new: _Parts) -> Iterator[str]:
     for each in fields(old):
         before, after = getattr(old, each.name), getattr(new, each.name)
         if each.name in ("origin", "evaluators") or before == after:
             continue
         if not isinstance(before, Mapping):
-            yield f"{each.name}{what}: {_format_limit(before)} → {_format_limit(after)}"
+            yield f"{each.name}{subject}: {_format_limit(before)} → {_format_limit(after)}"
             continue
         for key in dict.fromkeys([*before, *after]):
             if before.get(key) != after.get(key):
-                yield f"{each.name}.{key}{what}: {_format_limit(before.get(key))} → {_format_limit(after.get(key))}"
+                yield f"{each.name}.{key}{subject}: {_format_limit(before.get(key))} → {_format_limit(after.get(key))}"
 
 
 def _format_limit(value: object) -> str:

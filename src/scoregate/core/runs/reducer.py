@@ -339,5 +339,5 @@ def _declare_parts(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict
         if info.fingerprint is None and name.startswith(f"{parent}.") and known[parent].fingerprint is not None
     }
     own = {*columns.scores, *columns.labels, *columns.deferred}
-    found = {name: replace(known[parts[name]], id=name) if name in parts else info for name, info in known.items()}
-    return {name: info for name, info in found.items() if name in own or name not in parts.values()}
+    infos = {name: replace(known[parts[name]], id=name) if name in parts else info for name, info in known.items()}
+    return {name: info for name, info in infos.items() if name in own or name not in parts.values()}

@@ -41,7 +41,7 @@ def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
     names = tuple(islice(dict.fromkeys(fields), MOST_FIELDS))
     if not names:
         return ()
-    found = tuple({name: _FieldSlices(name) for name in names} for _ in run.suites)
+    slices_by_suite = tuple({name: _FieldSlices(name) for name in names} for _ in run.suites)
     waiting = []
     for suite in run.suites:
         hashes = suite.columns.hashes
@@ -50,9 +50,9 @@ def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
     for case in cases:
         row = waiting[case.suite].pop(case.hash, None)
         if row is not None:  # else a further trial of a case
-            for slices in found[case.suite].values():
+            for slices in slices_by_suite[case.suite].values():
                 slices.add(case, row)
-    return tuple({name: slices.rows for name, slices in by_name.items()} for by_name in found)
+    return tuple({name: slices.rows for name, slices in by_name.items()} for by_name in slices_by_suite)
 
 
 class _FieldSlices:
@@ -74,12 +74,12 @@ class _FieldSlices:
         kind: type = type(content)
         is_text = kind is str or self._is_tag
         key = content if is_text else (kind, content) if kind in _NUMBERS else None
-        found = self._known.get(key) if key is not None else None
-        if found is None:
-            found = tuple(self._find_slices(_content_values(content)))
+        case_slices = self._known.get(key) if key is not None else None
+        if case_slices is None:
+            case_slices = tuple(self._find_slices(_content_values(content)))
             if key is not None and len(self._known) < MOST_VALUES and (not is_text or _is_short(content)):
-                self._known[key] = found
-        for rows in found:
+                self._known[key] = case_slices
+        for rows in case_slices:
             rows.append(row)
 
     def _find_slices(self, values: Iterable[str]) -> Iterator[array[int]]:

@@ -22,11 +22,11 @@ def label_suites(suites: Iterable[SuiteResult]) -> list[str]:
         f"{name} ({file})" if len(files_by_name[name]) > 1 else name for name, file in zip(names, files, strict=True)
     ]
     used, previous = set(labels), set[str]()
-    for at, label in enumerate(labels):
+    for index, label in enumerate(labels):
         if label in previous:
-            labels[at] = next(free for n in count(2) if (free := f"{label} #{n}") not in used)
+            labels[index] = next(free for n in count(2) if (free := f"{label} #{n}") not in used)
         previous.add(label)
-        used.add(labels[at])
+        used.add(labels[index])
     return labels
 
 

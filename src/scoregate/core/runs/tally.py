@@ -62,7 +62,7 @@ class _RunningSum:
     _rows: int = 0
 
     def read(self, column: array[float]) -> None:
-        """Add the rows that are new since the last call; NaN is no number."""
+        """Add the rows that are new since the last call; NaN is not a number."""
         known = known_values(column[self._rows :])
         self.total += sum(known)
         self.count += len(known)
@@ -87,8 +87,8 @@ class _RepeatedMeans:
         if len(columns) == self._rows or (not is_finished and len(columns) < _GROWTH * self._rows):
             return
         self._rows = len(columns)
-        found = ((name, list_case_means(columns, name)) for name in columns.scores)
-        self.means = {name: fmean(means) for name, means in found if means}
+        case_means = ((name, list_case_means(columns, name)) for name in columns.scores)
+        self.means = {name: fmean(means) for name, means in case_means if means}
         self.pass_rate = count_passes([columns]).rate
 
 

@@ -54,9 +54,9 @@ class TextColumn(Sequence[str]):
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        at = range(len(self))[index]
-        return self._data[self._ends[at] : self._ends[at + 1]].decode(_ENCODING, _ERRORS)
+            return [self[row] for row in range(*index.indices(len(self)))]
+        row = range(len(self))[index]
+        return self._data[self._ends[row] : self._ends[row + 1]].decode(_ENCODING, _ERRORS)
 
     def __iter__(self) -> Iterator[str]:
         for start, end in pairwise(self._ends):

@@ -132,9 +132,9 @@ class PartChoice(NamedTuple):
             return cases, None
         hashes = sorted({case.hash for case in cases}, key=lambda each: (_digest(suite, each), each))
         part_of = {each: index % of + 1 for index, each in enumerate(hashes)}
-        taken = [case for case in cases if part_of[case.hash] in numbers]
+        chosen = [case for case in cases if part_of[case.hash] in numbers]
         repeats = (f"{case.hash}\0{case.repeats}" for case in sorted(cases, key=lambda case: case.hash))
-        return taken, SuitePart(numbers, of, len(cases), _digest(suite, *repeats).hex())
+        return chosen, SuitePart(numbers, of, len(cases), _digest(suite, *repeats).hex())
 
 
 def _digest(*texts: str) -> bytes:

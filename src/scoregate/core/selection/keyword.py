@@ -55,23 +55,23 @@ class _Parser:
 
     def make_error(self, problem: str, *, advice: str = _ADVICE) -> UsageError:
         """An error that shows the expression and the token at which it isn't valid."""
-        found = f"not {self.token!r:.60}" if self.token else "but it ends"
-        return UsageError(f"-k {self._text!r:.200}: {problem}, {found}", advice=advice)
+        mistake = f"not {self.token!r:.60}" if self.token else "but it ends"
+        return UsageError(f"-k {self._text!r:.200}: {problem}, {mistake}", advice=advice)
 
     def _advance(self) -> None:
         rest = self._text[self._position :]
-        found = _TOKENS.match(rest)
-        if found is None:
+        match = _TOKENS.match(rest)
+        if match is None:
             if rest.strip():
                 self.token = rest.strip()
                 raise self.make_error("a quote is not closed")
             self.token = ""
             return
-        bracket, double, single, word = found.groups()
+        bracket, double, single, word = match.groups()
         quoted = double if double is not None else single
         self.is_quoted = quoted is not None
         self.token = quoted if quoted is not None else bracket or word
-        self._position += found.end()
+        self._position += match.end()
         if not self.token:
             raise self.make_error("a word is empty")
 

@@ -149,8 +149,8 @@ def _find_assignment_problem(assignments: list[Assignment]) -> str:
         return f"two shards run the same part of {twice.launch!r:.200}"
     parts = Counter((each.launch, each.suite, each.parts) for each in assignments)
     suites = Counter((launch, suite) for launch, suite, _ in parts)
-    for (launch, suite, number), found in parts.items():
-        if suites[launch, suite] > 1 or found != number or (number > 1 and not suite):
+    for (launch, suite, number), count in parts.items():
+        if suites[launch, suite] > 1 or count != number or (number > 1 and not suite):
             return f"the parts of {suite or launch!r:.200} are not complete"
     for each in assignments:
         if not 1 <= each.part <= each.parts:

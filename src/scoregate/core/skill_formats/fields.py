@@ -36,8 +36,8 @@ class CaseReader(CaseFindings):
         """Add a case. One with the id of another, or too many cases, is a problem."""
         key = case.id or f"prompt {case.prompt}"
         if key in self._places:
-            what = f"the id {show(case.id)}" if case.id else "the prompt, and no id,"
-            self.add(case.line, f"the case in {self._places[key]} has {what} too; give each case its own id", shown)
+            shared = f"the id {show(case.id)}" if case.id else "the prompt, and no id,"
+            self.add(case.line, f"the case in {self._places[key]} has {shared} too; give each case its own id", shown)
         elif len(self.cases) == MOST_CASES:
             self.add(case.line, f"there are more than {MOST_CASES:,} cases", shown)
         else:
@@ -99,26 +99,26 @@ class Fields:
 
     def read_text(self, name: str, *, required: bool = False) -> str | None:
         """A text that is not empty; None without one."""
-        found = self.read_content(name)
-        if found is not None and found.strip():
-            return found
+        text = self.read_content(name)
+        if text is not None and text.strip():
+            return text
         if required and not isinstance(self.read_plain(name), list | dict):
             self.add(self.find_line(name), f"{name} is missing")
         return None
 
     def read_content(self, name: str) -> str | None:
         """A text, which may be empty; None without one. Numbers are texts, too, as they are written."""
-        found = self._values.get(name)
-        if found is not None and isinstance(found.content, list | dict):
-            self.add(found.line, f"{name} must be a text, not {show(found.to_plain())}")
-        return None if found is None else found.text
+        content = self._values.get(name)
+        if content is not None and isinstance(content.content, list | dict):
+            self.add(content.line, f"{name} must be a text, not {show(content.to_plain())}")
+        return None if content is None else content.text
 
     def read_id(self, name: str) -> str | None:
         """A text that identifies a case."""
-        found = self.read_text(name, required=True)
-        if found is not None and len(found) > _LONGEST_ID:
+        text = self.read_text(name, required=True)
+        if text is not None and len(text) > _LONGEST_ID:
             self.add(self.find_line(name), f"{name} has more than {_LONGEST_ID} characters")
-        return None if found is None else found.strip()
+        return None if text is None else text.strip()
 
     def read_texts(self, name: str) -> list[str]:
         """A list of texts."""
@@ -136,46 +136,46 @@ class Fields:
 
     def read_list(self, name: str) -> Sequence[Value]:
         """A list of values."""
-        found = self._values.get(name)
-        if found is None or found.content is None:
+        value = self._values.get(name)
+        if value is None or value.content is None:
             return ()
-        if isinstance(found.content, list):
-            return found.content
-        self.add(found.line, f"{name} must be a list, not {show(found.to_plain())}")
+        if isinstance(value.content, list):
+            return value.content
+        self.add(value.line, f"{name} must be a list, not {show(value.to_plain())}")
         return ()
 
     def read_items(self, name: str) -> list[Fields]:
         """A list of mappings."""
-        found = []
+        items = []
         for each in self.read_list(name):
             if isinstance(each.content, dict):
-                found.append(Fields(each.content, each.line, self.shown, self._findings))
+                items.append(Fields(each.content, each.line, self.shown, self._findings))
             else:
                 self.add(each.line, f"{name} must be a list of objects, and one is {show(each.to_plain())}")
-        return found
+        return items
 
     def read_fields(self, name: str) -> Fields | None:
         """A mapping; None without one."""
-        found = self._values.get(name)
-        if found is None or found.content is None:
+        value = self._values.get(name)
+        if value is None or value.content is None:
             return None
-        if isinstance(found.content, dict):
-            return Fields(found.content, found.line, self.shown, self._findings)
-        self.add(found.line, f"{name} must be an object, not {show(found.to_plain())}")
+        if isinstance(value.content, dict):
+            return Fields(value.content, value.line, self.shown, self._findings)
+        self.add(value.line, f"{name} must be an object, not {show(value.to_plain())}")
         return None
 
     def read_flag(self, name: str) -> bool | None:
         """True or false; None without a value."""
-        found = self._values.get(name)
-        if found is None or found.content is None or isinstance(found.content, bool):
-            return None if found is None else found.content  # type: ignore[return-value]
-        self.add(found.line, f"{name} must be true or false, not {show(found.to_plain())}")
+        value = self._values.get(name)
+        if value is None or value.content is None or isinstance(value.content, bool):
+            return None if value is None else value.content  # type: ignore[return-value]
+        self.add(value.line, f"{name} must be true or false, not {show(value.to_plain())}")
         return None
 
     def read_number(self, name: str) -> int | None:
         """A whole number of at least 0; None without one."""
-        found = self._values.get(name)
-        content = None if found is None else found.content
+        value = self._values.get(name)
+        content = None if value is None else value.content
         if isinstance(content, int) and not isinstance(content, bool) and content >= 0:
             return content
         if content is not None:

@@ -79,8 +79,8 @@ def list_private(file: str, skill: str, cases: SkillCases) -> list[str]:
         cases: the cases.
     """
     names = (os.path.relpath(name, skill) for name in list_folders((file, *cases.files), skill))
-    found = dict.fromkeys(name for name in names if not name.startswith(os.pardir))
-    return [*_PRIVATE, *(name for name in found if name.partition("/")[0] not in _PRIVATE)]
+    inner_names = dict.fromkeys(name for name in names if not name.startswith(os.pardir))
+    return [*_PRIVATE, *(name for name in inner_names if name.partition("/")[0] not in _PRIVATE)]
 
 
 def list_case_files(file: str, skill: str, cases: SkillCases) -> list[str]:

@@ -55,23 +55,23 @@ class CasesPlace:
             ValueError: there are too many, or the glob is invalid.
         """
         top = self.root / self.folder
-        found = sorted(islice((each for each in top.glob(glob) if each.is_file()), MOST_FILES + 1))
-        if len(found) > MOST_FILES:
+        files = sorted(islice((each for each in top.glob(glob) if each.is_file()), MOST_FILES + 1))
+        if len(files) > MOST_FILES:
             raise ValueError(f"the pattern matches more than {MOST_FILES:,} files")
-        yield from (self.join(path.relative_to(top).as_posix()) for path in found)
+        yield from (self.join(path.relative_to(top).as_posix()) for path in files)
 
     def read(self, name: str) -> str:
         """The text of a file of the project.
 
         Raises:
-            ValueError: it can't be read, is no regular file or no UTF-8, is too large, or leads out of the project.
+            ValueError: it can't be read, is not a regular file in UTF-8, is too large, or leads out of the project.
         """
         path = self.root / name
         try:
             if not path.resolve().is_relative_to(self.root.resolve()):
                 raise ValueError("it is a link that leads out of the project")
             if not path.is_file():
-                raise ValueError("it is no regular file" if os.path.lexists(path) else "there is no such file")
+                raise ValueError("it is not a regular file" if os.path.lexists(path) else "there is no such file")
             with path.open("rb") as file:
                 data = file.read(_MOST_BYTES + 1)
         except OSError as error:
@@ -81,7 +81,7 @@ class CasesPlace:
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ValueError(f"it is no UTF-8: {error.reason} at byte {error.start}") from None
+            raise ValueError(f"it is not UTF-8: {error.reason} at byte {error.start}") from None
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -43,18 +43,18 @@ def read_scenarios(document: Fields, reader: CaseReader, place: CasesPlace) -> s
     for fields in document.read_items(KEY):
         before = len(reader.problems)
         fields.check((*_SCENARIO, *_LIMITS), ("timeout",))
-        found = _read_graders(fields)
+        graders = _read_graders(fields)
         setup = fields.read_fields("setup")
         case = SkillCase(
             fields.read_id("name"),
             fields.read_text("prompt", required=True) or "",
             fields.line,
-            expectations=tuple(found.expectations),
+            expectations=tuple(graders.expectations),
             should_trigger=fields.read_flag("expect_activation"),
-            graders=tuple(found.graders),
+            graders=tuple(graders.graders),
             workspace_files=() if setup is None else tuple(_read_files(setup, place)),
             setup=() if setup is None else tuple(setup.read_texts("commands")),
-            unsupported=tuple(found.unsupported),
+            unsupported=tuple(graders.unsupported),
         )
         if len(reader.problems) == before:
             reader.add_case(case, place.file)
@@ -62,24 +62,24 @@ def read_scenarios(document: Fields, reader: CaseReader, place: CasesPlace) -> s
 
 
 def _read_graders(fields: Fields) -> CaseGraders:
-    found = CaseGraders()
+    graders = CaseGraders()
     for assertion in fields.read_items("assertions"):
-        _read_assertion(assertion, found)
+        _read_assertion(assertion, graders)
     for line, tool in fields.read_lines("expect_tools"):
-        found.add(f"expect_tools {tool}", "called", line, tool=tool)
+        graders.add(f"expect_tools {tool}", "called", line, tool=tool)
     for line, tool in fields.read_lines("reject_tools"):
-        found.add(f"reject_tools {tool}", "called", line, tool=tool, negated=True)
-    found.refuse_fields(fields, "", _LIMITS)
-    found.expectations += fields.read_texts("rubric")
-    return found
+        graders.add(f"reject_tools {tool}", "called", line, tool=tool, negated=True)
+    graders.refuse_fields(fields, "", _LIMITS)
+    graders.expectations += fields.read_texts("rubric")
+    return graders
 
 
-def _read_assertion(fields: Fields, found: CaseGraders) -> None:
+def _read_assertion(fields: Fields, graders: CaseGraders) -> None:
     kind = fields.read_text("type", required=True)
     if kind is None:
         return
     if kind not in _NEEDED:
-        found.refuse(fields, f"assertion {kind:.80}", "scoregate doesn't know this type")
+        graders.refuse(fields, f"assertion {kind:.80}", "scoregate doesn't know this type")
         return
     fields.check(("type", *_NEEDED[kind]))
     values = {name: fields.read_text(name, required=True) for name in _NEEDED[kind]}
@@ -90,17 +90,17 @@ def _read_assertion(fields: Fields, found: CaseGraders) -> None:
     negated = {"negated": True} if "_not_" in kind else {}
     line = fields.line
     if kind == "exit_success":
-        found.add(label, "not_empty", line)
+        graders.add(label, "not_empty", line)
     elif "pattern" in given:
-        found.add_pattern(label, "matches", fields, given["pattern"], ignore_case=True, **negated)
+        graders.add_pattern(label, "matches", fields, given["pattern"], ignore_case=True, **negated)
     elif "path" not in given:
-        found.add(label, "contains", line, text=given["value"], ignore_case=True, **negated)
+        graders.add(label, "contains", line, text=given["value"], ignore_case=True, **negated)
     elif "value" not in given:
-        found.add(label, "file_exists", line, glob=given["path"], **negated)
+        graders.add(label, "file_exists", line, glob=given["path"], **negated)
     else:
         if negated:  # without any such file, it fails, too
-            found.add(f"file_exists {show(given['path'])}", "file_exists", line, glob=given["path"])
-        found.add(label, "file_contains", line, glob=given["path"], text=given["value"], **negated)
+            graders.add(f"file_exists {show(given['path'])}", "file_exists", line, glob=given["path"])
+        graders.add(label, "file_contains", line, glob=given["path"], text=given["value"], **negated)
 
 
 def _read_files(setup: Fields, place: CasesPlace) -> Iterator[InputFile]:
@@ -119,9 +119,9 @@ def _read_files(setup: Fields, place: CasesPlace) -> Iterator[InputFile]:
             yield InputFile(path, content=content)
         elif "content" not in each:
             source = each.read_text("source", required=True)
-            found = None if source is None else place.find_source(place.skill, source)
-            if found is not None:
-                yield InputFile(path, found)
+            source_path = None if source is None else place.find_source(place.skill, source)
+            if source_path is not None:
+                yield InputFile(path, source_path)
             elif source is not None:
                 where = f"neither in the skill nor in {place.folder}"
                 each.add(each.find_line("source"), f"the source {show(source)} is {where}")

@@ -128,37 +128,37 @@ class _Tasks:
     def _read_task(self, fields: Fields) -> None:
         before = len(self._reader.problems)
         fields.check(_TASK, ("timeout_seconds",))
-        found = CaseGraders(self._shared)
-        self._graders.read(fields, found)
+        graders = CaseGraders(self._shared)
+        self._graders.read(fields, graders)
         inputs = fields.read_fields("inputs")
         if inputs is None:
             fields.add(fields.line, "a task must have inputs with a prompt")
             return
-        prompt = self._read_prompt(inputs, found)
+        prompt = self._read_prompt(inputs, graders)
         expected = fields.read_fields("expected")
         if expected is not None:
-            _read_expected(expected, found)
+            _read_expected(expected, graders)
         case = SkillCase(
             fields.read_id("id"),
             prompt,
             fields.line,
-            expectations=tuple(found.expectations),
+            expectations=tuple(graders.expectations),
             should_trigger=None if expected is None else expected.read_flag("should_trigger"),
             tags=tuple(fields.read_texts("tags")),
-            graders=tuple(found.graders),
+            graders=tuple(graders.graders),
             workspace_files=tuple(self._read_files(fields, inputs)),
-            unsupported=tuple(found.unsupported),
+            unsupported=tuple(graders.unsupported),
             file=fields.shown,
         )
         if len(self._reader.problems) == before and fields.read_flag("enabled") is not False:
             self._reader.add_case(case, fields.shown)
 
-    def _read_prompt(self, inputs: Fields, found: CaseGraders) -> str:
+    def _read_prompt(self, inputs: Fields, graders: CaseGraders) -> str:
         inputs.check(("prompt", "files", "environment"), ("context",))
-        found.refuse_fields(inputs, "inputs.", ("environment",))
+        graders.refuse_fields(inputs, "inputs.", ("environment",))
         prompt = inputs.read_text("prompt", required=True) or ""
         if _TEMPLATE in prompt:
-            found.refuse(inputs, "inputs.prompt", "scoregate doesn't fill in templates", inputs.find_line("prompt"))
+            graders.refuse(inputs, "inputs.prompt", "scoregate doesn't fill in templates", inputs.find_line("prompt"))
         return prompt
 
     def _read_files(self, fields: Fields, inputs: Fields) -> Iterator[InputFile]:
@@ -195,37 +195,37 @@ class _Tasks:
                     self._reader.add_case(SkillCase(None, prompt, each.line, should_trigger=wanted, file=name), name)
 
 
-def _read_expected(fields: Fields, found: CaseGraders) -> None:
+def _read_expected(fields: Fields, graders: CaseGraders) -> None:
     """Read what the documentation of waza lists below `expected`."""
-    found.refuse_unknown(fields, "expected", _EXPECTED)
-    found.refuse_fields(fields, "expected.", ("tool_calls",))
+    graders.refuse_unknown(fields, "expected", _EXPECTED)
+    graders.refuse_fields(fields, "expected.", ("tool_calls",))
     for name, negated in (
         ("output_contains", {}),
         ("output_not_contains", {"negated": True}),
         ("output_excludes", {"negated": True}),
     ):
         for line, text in fields.read_lines(name):
-            found.add(f"expected.{name} {show(text)}", "contains", line, text=text, ignore_case=True, **negated)
+            graders.add(f"expected.{name} {show(text)}", "contains", line, text=text, ignore_case=True, **negated)
     if texts := fields.read_texts("output_contains_any"):
         line = fields.find_line("output_contains_any")
         shown = f"expected.output_contains_any {show(texts)}"
-        found.add(shown, "contains_any", line, texts=texts, ignore_case=True)
+        graders.add(shown, "contains_any", line, texts=texts, ignore_case=True)
     for text in fields.read_texts("matches"):
-        found.add_pattern(f"expected.matches {show(text)}", "matches", fields, text)
+        graders.add_pattern(f"expected.matches {show(text)}", "matches", fields, text)
     for outcome in fields.read_items("outcomes"):
-        _read_outcome(outcome, found)
+        _read_outcome(outcome, graders)
     behavior = fields.read_fields("behavior")
     if behavior is not None:
-        found.refuse_unknown(behavior, "expected.behavior", BEHAVIOR)
-        add_behavior(behavior, "expected.behavior.", found)
+        graders.refuse_unknown(behavior, "expected.behavior", BEHAVIOR)
+        add_behavior(behavior, "expected.behavior.", graders)
 
 
-def _read_outcome(fields: Fields, found: CaseGraders) -> None:
+def _read_outcome(fields: Fields, graders: CaseGraders) -> None:
     kind, tool = fields.read_text("type"), fields.read_text("tool_name")
     names = set(fields.list_names())
     if kind == "task_completed" and names == {"type"}:
         return  # an agent that doesn't complete is an error of its case
     if kind == "tool_called" and tool is not None and names == {"type", "tool_name"}:
-        found.add(f"expected.outcomes: {tool} is called", "called", fields.line, tool=tool)
+        graders.add(f"expected.outcomes: {tool} is called", "called", fields.line, tool=tool)
     else:
-        found.refuse(fields, f"expected.outcomes {show(kind)}", "scoregate can't measure it")
+        graders.refuse(fields, f"expected.outcomes {show(kind)}", "scoregate can't measure it")

@@ -54,72 +54,72 @@ class WazaGraders:
         self._reader = reader
         self._place = place
 
-    def read(self, parent: Fields, found: CaseGraders) -> None:
+    def read(self, parent: Fields, graders: CaseGraders) -> None:
         """Read the field `graders` of a mapping."""
         for fields in parent.read_items("graders"):
             name = fields.read_text("name") or ""
             kind = fields.read_text("type", required=True) or ""
             label = f"grader {name:.80}" if name else f"grader {kind:.80}"
             fields.check(("script", "rubric", "assertions", *_ABOVE), _UNUSED)
-            found.refuse_fields(fields, f"{label}: ", ("script", "rubric", "assertions"))
+            graders.refuse_fields(fields, f"{label}: ", ("script", "rubric", "assertions"))
             if kind not in _KINDS:
                 if kind:
-                    found.refuse(fields, label, f"scoregate can't measure graders of type {show(kind)}")
+                    graders.refuse(fields, label, f"scoregate can't measure graders of type {show(kind)}")
                 continue
             config = fields.read_fields("config")
             if config is None:
-                found.refuse(fields, label, "it has no config")
+                graders.refuse(fields, label, "it has no config")
                 continue
-            before = len(found.graders) + len(found.expectations) + len(found.unsupported)
+            before = len(graders.graders) + len(graders.expectations) + len(graders.unsupported)
             known, read = _KINDS[kind]
-            found.refuse_unknown(config, label, known)
-            read(self, config, label, found)
-            if len(found.graders) + len(found.expectations) + len(found.unsupported) == before:
-                found.refuse(fields, label, "it checks nothing")
+            graders.refuse_unknown(config, label, known)
+            read(self, config, label, graders)
+            if len(graders.graders) + len(graders.expectations) + len(graders.unsupported) == before:
+                graders.refuse(fields, label, "it checks nothing")
 
-    def _read_text(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_text(self, config: Fields, label: str, graders: CaseGraders) -> None:
         for name, (kind, options) in _TEXT.items():
             for _, text in config.read_lines(name):
                 shown = f"{label}: {name} {show(text)}"
                 if kind == "matches":
-                    found.add_pattern(shown, kind, config, text, **options)
+                    graders.add_pattern(shown, kind, config, text, **options)
                 else:
-                    found.add(shown, kind, config.line, text=text, **options)
+                    graders.add(shown, kind, config.line, text=text, **options)
 
-    def _read_file(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_file(self, config: Fields, label: str, graders: CaseGraders) -> None:
         for name, negated in (("must_exist", {}), ("must_not_exist", {"negated": True})):
             for line, path in config.read_lines(name):
                 if config.check_path(line, path):
-                    found.add(f"{label}: {name} {show(path)}", "file_exists", line, path=path, **negated)
+                    graders.add(f"{label}: {name} {show(path)}", "file_exists", line, path=path, **negated)
         for each in config.read_items("content_patterns"):
-            found.refuse_unknown(each, label, ("path", "must_match", "must_not_match"))
+            graders.refuse_unknown(each, label, ("path", "must_match", "must_not_match"))
             file = each.read_text("path", required=True)
             if file is None or not each.check_path(each.line, file):
                 continue
-            found.add(f"{label}: {show(file)} exists", "file_exists", each.line, path=file, is_regular=True)
+            graders.add(f"{label}: {show(file)} exists", "file_exists", each.line, path=file, is_regular=True)
             for name, negated in (("must_match", {}), ("must_not_match", {"negated": True})):
                 for text in each.read_texts(name):
                     shown = f"{label}: {show(file)} {name} {show(text)}"
-                    found.add_pattern(shown, "file_contains", each, text, path=file, **negated)
+                    graders.add_pattern(shown, "file_contains", each, text, path=file, **negated)
 
-    def _read_diff(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_diff(self, config: Fields, label: str, graders: CaseGraders) -> None:
         folder = config.read_text("context_dir") or _FIXTURES
         for each in config.read_items("expected_files"):
-            found.refuse_unknown(each, label, ("path", "snapshot", "contains"))
+            graders.refuse_unknown(each, label, ("path", "snapshot", "contains"))
             file = each.read_text("path", required=True)
             if file is None or not each.check_path(each.line, file):
                 continue
-            found.add(f"{label}: {show(file)} exists", "file_exists", each.line, path=file, is_regular=True)
+            graders.add(f"{label}: {show(file)} exists", "file_exists", each.line, path=file, is_regular=True)
             if snapshot := each.read_text("snapshot"):
                 source = self._find_file(each, "snapshot", folder, snapshot)
                 if source is not None:
                     shown = f"{label}: {show(file)} equals {show(snapshot)}"
-                    found.add(shown, "file_equals", each.line, path=file, source=source)
+                    graders.add(shown, "file_equals", each.line, path=file, source=source)
             for text in each.read_texts("contains"):
                 negated = {"negated": True} if text.startswith("-") else {}
                 shown = f"{label}: {show(file)} contains {show(text)}"
                 fragment = text[1:] if text[0] in "+-" else text
-                found.add(shown, "file_contains", each.line, path=file, text=fragment, **negated)
+                graders.add(shown, "file_contains", each.line, path=file, text=fragment, **negated)
 
     def _find_file(self, fields: Fields, name: str, folder: str, value: str) -> str | None:
         """A file next to the cases, which the agent must not see. If there is none, it is a problem."""
@@ -135,18 +135,18 @@ class WazaGraders:
         self._reader.files.append(source)
         return source
 
-    def _read_code(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_code(self, config: Fields, label: str, graders: CaseGraders) -> None:
         language = config.read_text("language") or "python"
         if language != "python":
-            found.refuse(config, label, f"scoregate can't measure assertions in {show(language)}")
+            graders.refuse(config, label, f"scoregate can't measure assertions in {show(language)}")
             return
         for line, text in config.read_lines("assertions"):
             if why := _explain_assertion(text):
-                found.refuse(config, label, f"assertion {show(text)}: {why}", line)
+                graders.refuse(config, label, f"assertion {show(text)}: {why}", line)
             else:
-                found.add(f"{label}: {show(text)}", "python", line, expression=text)
+                graders.add(f"{label}: {show(text)}", "python", line, expression=text)
 
-    def _read_program(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_program(self, config: Fields, label: str, graders: CaseGraders) -> None:
         command, timeout = config.read_text("command", required=True), config.read_number("timeout")
         if command is None:
             return
@@ -158,23 +158,23 @@ class WazaGraders:
                 above = str(PurePosixPath(script).parent)
                 self._reader.files.append(script if above in (self._place.folder, self._place.skill) else above)
         folder, limit = self._place.folder, timeout or 30
-        found.add(label, "program", config.line, command=words, folder=folder, timeout=limit)
+        graders.add(label, "program", config.line, command=words, folder=folder, timeout=limit)
 
-    def _read_behavior(self, config: Fields, label: str, found: CaseGraders) -> None:
-        add_behavior(config, f"{label}: ", found)
+    def _read_behavior(self, config: Fields, label: str, graders: CaseGraders) -> None:
+        add_behavior(config, f"{label}: ", graders)
 
-    def _read_actions(self, config: Fields, label: str, found: CaseGraders) -> None:
-        self._add_sequence(config, label, found, "tool_calls", ("matching_mode", "expected_actions"))
+    def _read_actions(self, config: Fields, label: str, graders: CaseGraders) -> None:
+        self._add_sequence(config, label, graders, "tool_calls", ("matching_mode", "expected_actions"))
 
-    def _read_skills(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_skills(self, config: Fields, label: str, graders: CaseGraders) -> None:
         extra = config.read_flag("allow_extra")
-        self._add_sequence(config, label, found, "skills", ("mode", "required_skills"), is_exact=extra is False)
+        self._add_sequence(config, label, graders, "skills", ("mode", "required_skills"), is_exact=extra is False)
 
     def _add_sequence(
         self,
         config: Fields,
         label: str,
-        found: CaseGraders,
+        graders: CaseGraders,
         kind: str,
         names: tuple[str, str],
         *,
@@ -185,15 +185,15 @@ class WazaGraders:
             return
         mode = _SEQUENCES.get(given)
         if mode is None:
-            found.refuse(config, label, f"scoregate doesn't know the {names[0]} {show(given)}")
+            graders.refuse(config, label, f"scoregate doesn't know the {names[0]} {show(given)}")
         elif expected:
             stricter = {"in_order": "exact", "superset": "any_order"} if is_exact else {}
-            found.add(label, kind, config.line, expected=expected, mode=stricter.get(mode, mode))
+            graders.add(label, kind, config.line, expected=expected, mode=stricter.get(mode, mode))
 
-    def _read_tools(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_tools(self, config: Fields, label: str, graders: CaseGraders) -> None:
         for name, negated in (("expect_tools", {}), ("reject_tools", {"negated": True})):
             for each in config.read_items(name):
-                found.refuse_unknown(each, label, _TOOL)
+                graders.refuse_unknown(each, label, _TOOL)
                 patterns = {key: each.read_text(key, required=key == "tool") for key in _TOOL}
                 if patterns["tool"] is None:
                     continue
@@ -202,11 +202,11 @@ class WazaGraders:
                 checked = CaseGraders()
                 for text in given.values():
                     checked.add_pattern(shown, "", each, text)
-                found.unsupported += checked.unsupported
+                graders.unsupported += checked.unsupported
                 if not checked.unsupported:
-                    found.add(shown, "tool_matches", each.line, patterns=given, **negated)
+                    graders.add(shown, "tool_matches", each.line, patterns=given, **negated)
 
-    def _read_schema(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_schema(self, config: Fields, label: str, graders: CaseGraders) -> None:
         schema, file = config.read_plain("schema"), config.read_text("schema_file")
         if schema is None and file is not None:
             source = self._find_file(config, "schema_file", os.curdir, file)
@@ -215,36 +215,36 @@ class WazaGraders:
             try:
                 schema = json.loads(self._place.read(source))
             except (ValueError, RecursionError) as error:
-                config.add(config.find_line("schema_file"), f"the schema {show(file)} is no JSON: {error!s:.200}")
+                config.add(config.find_line("schema_file"), f"the schema {show(file)} is not JSON: {error!s:.200}")
                 return
         if isinstance(schema, dict):
-            found.add(label, "json_schema", config.line, schema=schema)
+            graders.add(label, "json_schema", config.line, schema=schema)
         else:
             config.add(config.line, f"{label} needs a schema, which is an object")
 
-    def _read_prompt(self, config: Fields, label: str, found: CaseGraders) -> None:
+    def _read_prompt(self, config: Fields, label: str, graders: CaseGraders) -> None:
         if config.read_flag("continue_session"):
-            found.refuse(config, label, "scoregate's judge doesn't see the session (continue_session)")
+            graders.refuse(config, label, "scoregate's judge doesn't see the session (continue_session)")
         elif (mode := config.read_text("mode") or "independent") != "independent":
-            found.refuse(config, label, f"scoregate can't grade with mode {show(mode)}")
+            graders.refuse(config, label, f"scoregate can't grade with mode {show(mode)}")
         elif text := config.read_text("prompt", required=True):
-            found.expectations.append(f"{_PROMPT}{text}")
+            graders.expectations.append(f"{_PROMPT}{text}")
 
 
-def add_behavior(fields: Fields, label: str, found: CaseGraders) -> None:
+def add_behavior(fields: Fields, label: str, graders: CaseGraders) -> None:
     """Add the limits and tools of a grader `behavior`, or of `expected.behavior`."""
     most = fields.read_number("max_tool_calls")
     if most is not None:
-        found.add(f"{label}max_tool_calls {most}", "max_tool_calls", fields.find_line("max_tool_calls"), most=most)
+        graders.add(f"{label}max_tool_calls {most}", "max_tool_calls", fields.find_line("max_tool_calls"), most=most)
     for name in ("max_duration_ms", "max_response_time_ms"):
         limit = fields.read_number(name)
         if limit is not None:
-            found.add(f"{label}{name} {limit}", "duration", fields.find_line(name), most_ms=limit)
+            graders.add(f"{label}{name} {limit}", "duration", fields.find_line(name), most_ms=limit)
     for line, tool in fields.read_lines("required_tools"):
-        found.add(f"{label}required_tools {tool}", "called", line, tool=tool)
+        graders.add(f"{label}required_tools {tool}", "called", line, tool=tool)
     for line, tool in fields.read_lines("forbidden_tools"):
-        found.add(f"{label}forbidden_tools {tool}", "called", line, tool=tool, negated=True)
-    found.refuse_fields(fields, label, ("max_tokens", "max_iterations"))
+        graders.add(f"{label}forbidden_tools {tool}", "called", line, tool=tool, negated=True)
+    graders.refuse_fields(fields, label, ("max_tokens", "max_iterations"))
 
 
 BEHAVIOR = (
@@ -264,7 +264,7 @@ def _explain_assertion(text: str) -> str:
         with catch_warnings(action="ignore"):  # such as for an unknown escape sequence
             tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "it is no expression of Python"
+        return "it is not an expression of Python"
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     unknown = ", ".join(sorted(names - own - _NAMES))

@@ -25,7 +25,7 @@ class Value:
     Attributes:
         line: its line, from 1. For the value of a key, that of the key.
         content: the value: texts, numbers, lists, or values by their keys.
-        text: how a value that is no list, no mapping and not null is written. The tools read YAML 1.2, PyYAML reads
+        text: how a value is written that is neither a list, a mapping nor null. The tools read YAML 1.2, PyYAML reads
             1.1, in which `no` and `1:30` are no texts.
     """
 
@@ -41,7 +41,7 @@ class Value:
 
 
 class YamlProblem(ValueError):
-    """The text is no YAML that can be read; the message starts with the place."""
+    """The text is not YAML that can be read; the message starts with the place."""
 
 
 def parse_yaml(text: str, shown: str) -> Value:
@@ -52,7 +52,7 @@ def parse_yaml(text: str, shown: str) -> Value:
         shown: the path of the file in messages.
 
     Raises:
-        YamlProblem: it is no YAML, too large, has aliases or unknown tags, or PyYAML is not installed.
+        YamlProblem: it is not YAML, too large, has aliases or unknown tags, or PyYAML is not installed.
     """
     try:
         import yaml
@@ -68,7 +68,7 @@ def parse_yaml(text: str, shown: str) -> Value:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{shown}:{mark.line + 1}" if mark else shown
-        raise YamlProblem(f"{place}: it is no YAML: {getattr(error, 'problem', None) or error!s:.200}") from None
+        raise YamlProblem(f"{place}: it is not YAML: {getattr(error, 'problem', None) or error!s:.200}") from None
     if node is None:
         raise YamlProblem(f"{shown}:1: it is empty")
     return _Converter(yaml, shown).convert(node, node.start_mark.line + 1)
@@ -101,7 +101,7 @@ class _Converter:
         """The value of a node.
 
         Raises:
-            YamlProblem: a key is no text or occurs twice, or a tag is unknown.
+            YamlProblem: a key is not text or occurs twice, or a tag is unknown.
         """
         if isinstance(node, self._yaml.MappingNode):
             return Value(line, self._convert_mapping(node))
@@ -111,15 +111,15 @@ class _Converter:
         return Value(line, content, None if content is None else str(node.value))
 
     def _convert_mapping(self, node: Any) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        mapping: dict[str, Value] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, self._yaml.ScalarNode):
                 raise YamlProblem(f"{self._shown}:{line}: a key must be a text")
-            if key.value in found:
+            if key.value in mapping:
                 raise YamlProblem(f"{self._shown}:{line}: the key {key.value[:80]!r} occurs twice")
-            found[key.value] = self.convert(value, line)
-        return found
+            mapping[key.value] = self.convert(value, line)
+        return mapping
 
     def _convert_scalar(self, node: Any, line: int) -> str | bool | int | float | None:
         if node.tag in _TEXTS:
@@ -127,7 +127,7 @@ class _Converter:
         if node.tag not in _CONSTRUCTED:
             raise YamlProblem(f"{self._shown}:{line}: the tag {node.tag[:80]} is not known")
         try:
-            found: bool | int | float | None = self._constructor.construct_object(node)
+            scalar: bool | int | float | None = self._constructor.construct_object(node)
         except (ValueError, LookupError, OverflowError, self._yaml.YAMLError):
-            raise YamlProblem(f"{self._shown}:{line}: {node.value[:80]!r} is no value of its tag") from None
-        return found
+            raise YamlProblem(f"{self._shown}:{line}: {node.value[:80]!r} is not a value of its tag") from None
+        return scalar

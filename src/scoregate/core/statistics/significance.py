@@ -292,9 +292,9 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     count, lowest = len(ps), 1.0
     corrected = [1.0] * count
     ascending = sorted(range(count), key=ps.__getitem__)
-    for rank, at in reversed(list(enumerate(ascending, start=1))):
-        lowest = min(lowest, ps[at] * count / rank)
-        corrected[at] = lowest
+    for rank, index in reversed(list(enumerate(ascending, start=1))):
+        lowest = min(lowest, ps[index] * count / rank)
+        corrected[index] = lowest
     return corrected
 
 

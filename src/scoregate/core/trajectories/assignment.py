@@ -67,15 +67,15 @@ def name_cases(trace: Sequence[SpanLink]) -> list[CaseName | None]:
 
     def find(span_id: str) -> CaseName | None:
         path: dict[str, None] = {}
-        at, name = span_id, None
+        current, name = span_id, None
         # A span may name itself as an ancestor.
-        while at in links and at not in known and at not in path:
-            path[at] = None
-            name = links[at].own
+        while current in links and current not in known and current not in path:
+            path[current] = None
+            name = links[current].own
             if name is not None:
                 break
-            at = links[at].parent_id
-        name = name or known.get(at)
+            current = links[current].parent_id
+        name = name or known.get(current)
         known.update(dict.fromkeys(path, name))
         return name
 

@@ -82,12 +82,12 @@ class StepReader:
         for position, each in enumerate(messages, 1):
             message = _to_mapping(each)
             if message is None or not ("role" in message or "type" in message):
-                raise TypeError(f"message {position} is no message with a role or a type: {each!r:.100}")
-            for found in _read_message(message):
-                if isinstance(found, _Result):
-                    self._add_result(found)
+                raise TypeError(f"message {position} is not a message with a role or a type: {each!r:.100}")
+            for item in _read_message(message):
+                if isinstance(item, _Result):
+                    self._add_result(item)
                     continue
-                call_id, step = found
+                call_id, step = item
                 if call_id:
                     self._calls[call_id] = len(self.steps)
                 self.steps.append(replace(step, agent=agent) if agent else step)
@@ -144,9 +144,9 @@ class _Result:
 
 def _make_key(message: Any) -> str:
     """What a message is known by: its role, its text and its tool calls."""
-    found = list(_read_message(_to_mapping(message) or {}))
+    items = list(_read_message(_to_mapping(message) or {}))
     shown = [
-        (each.call_id, repr(each.value)) if isinstance(each, _Result) else (each[0], repr(each[1])) for each in found
+        (each.call_id, repr(each.value)) if isinstance(each, _Result) else (each[0], repr(each[1])) for each in items
     ]
     return repr(shown)
 
@@ -191,11 +191,11 @@ def _read_own_tool(name: str, message: Mapping[str, Any]) -> Iterator[tuple[str,
     """A call of a tool that the provider runs. Its arguments are in `action` or `operation`, or fields of the item."""
     given = next((message[key] for key in ("action", "operation") if message.get(key) is not None), None)
     fields = {key: value for key, value in message.items() if key not in _ITEM_FIELDS and value is not None}
-    found = (message[key] for key in ("output", "outputs", "results", "result") if message.get(key) is not None)
+    outputs = (message[key] for key in ("output", "outputs", "results", "result") if message.get(key) is not None)
     error = "failed" if message.get("status") == "failed" else None
     call_id = str(message.get("call_id") or message.get("id") or "")
     arguments = read_arguments(fields if given is None else given)
-    yield call_id, ToolCall(name, arguments, None if error else _read_value(next(found, None)), error)
+    yield call_id, ToolCall(name, arguments, None if error else _read_value(next(outputs, None)), error)
 
 
 def _read_chat_message(message: Mapping[str, Any], role: Role) -> Iterator[tuple[str, Step] | _Result]:

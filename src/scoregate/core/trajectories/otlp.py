@@ -53,13 +53,13 @@ def drop_repeated(spans: Iterable[OtlpSpan]) -> list[Span]:
         spans: the spans as they were sent.
     """
     kept: dict[tuple[str, str], list[Span]] = {}
-    found = []
+    distinct = []
     for each in spans:
         known = kept.setdefault((each.trace_id, each.span.span_id), [])
         if each.span not in known:
             known.append(each.span)
-            found.append(each.span)
-    return found
+            distinct.append(each.span)
+    return distinct
 
 
 def read_otlp(data: bytes | str) -> list[OtlpSpan]:
@@ -99,7 +99,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
         most: the limit in bytes.
 
     Raises:
-        OtlpError: it is no valid gzip, or over the limit.
+        OtlpError: it is not a valid gzip, or over the limit.
     """
     parts: list[bytes] = []
     rest, size = data, 0
@@ -110,7 +110,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
         try:
             parts.append(reader.decompress(rest, most + 1 - size))
         except zlib.error as error:
-            raise OtlpError(f"it is no valid gzip: {error}") from None
+            raise OtlpError(f"it is not a valid gzip: {error}") from None
         size += len(parts[-1])
         if size <= most and not reader.eof:
             raise OtlpError("its gzip ends too early")
@@ -125,13 +125,13 @@ def _split_messages(content: bytes) -> Iterator[bytes]:
     if content[:1] != b"\0":
         yield content
         return
-    at = 0
-    while at < len(content):
-        end = at + _LENGTH_BYTES + int.from_bytes(content[at : at + _LENGTH_BYTES], "big")
+    position = 0
+    while position < len(content):
+        end = position + _LENGTH_BYTES + int.from_bytes(content[position : position + _LENGTH_BYTES], "big")
         if end > len(content):
             raise OtlpError("its last message is incomplete")
-        yield content[at + _LENGTH_BYTES : end]
-        at = end
+        yield content[position + _LENGTH_BYTES : end]
+        position = end
 
 
 def parse_json(data: bytes) -> list[OtlpSpan]:
@@ -146,7 +146,7 @@ def parse_json(data: bytes) -> list[OtlpSpan]:
     try:
         request = from_json(data)
     except (ValueError, RecursionError) as error:
-        raise OtlpError(f"it is no OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
     return read_json_request(request)
 
 
@@ -168,7 +168,7 @@ def read_json_request(request: Any) -> list[OtlpSpan]:
             for span in scope.get("spans") or ()
         ]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise OtlpError(f"it is no OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP JSON: {type(error).__name__}: {error!s:.200}") from None
 
 
 def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> OtlpSpan:
@@ -181,7 +181,7 @@ def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> Otl
         values, more = _read_pairs(event.get("attributes"))
         dropped += more
         events.append({"name": str(event.get("name", "")), "time_ns": _read_time(event), "attributes": values})
-    found = Span(
+    converted = Span(
         check_id(span["spanId"], 16),
         str(span.get("name", "")),
         check_id(span["parentSpanId"], 16) if span.get("parentSpanId") else "",
@@ -192,7 +192,7 @@ def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> Otl
         tuple(events),
         (str(status.get("message") or "error")) if failed else None,
     )
-    return OtlpSpan(check_id(span["traceId"], 32), found, resource, dropped)
+    return OtlpSpan(check_id(span["traceId"], 32), converted, resource, dropped)
 
 
 def _read_time(value: Mapping[str, Any], name: str = "timeUnixNano") -> int:
@@ -213,7 +213,7 @@ def check_id(value: Any, digits: int) -> str:
         ValueError: it has another form, or is 0.
     """
     if not isinstance(value, str) or len(value) != digits or not int(value, 16):
-        raise ValueError(f"{value!r:.60} is no id of {digits} hexadecimal digits")
+        raise ValueError(f"{value!r:.60} is not an id of {digits} hexadecimal digits")
     return value.lower()
 
 
@@ -261,7 +261,7 @@ def parse_protobuf(data: bytes) -> list[OtlpSpan]:
     try:
         request = ExportTraceServiceRequest.FromString(data)
     except DecodeError as error:
-        raise OtlpError(f"it is no OTLP in protobuf: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP in protobuf: {error!s:.200}") from None
     try:
         return [
             _read_message(span, resource)
@@ -271,7 +271,7 @@ def parse_protobuf(data: bytes) -> list[OtlpSpan]:
             for span in scope.spans
         ]
     except ValueError as error:
-        raise OtlpError(f"it is no OTLP in protobuf: {error!s:.200}") from None
+        raise OtlpError(f"it is not OTLP in protobuf: {error!s:.200}") from None
 
 
 def has_protobuf() -> bool:
@@ -289,7 +289,7 @@ def _read_message(span: trace_pb2.Span, resource: Mapping[str, Any]) -> OtlpSpan
         {"name": event.name, "time_ns": event.time_unix_nano, "attributes": _read_attributes(event.attributes)}
         for event in span.events
     )
-    found = Span(
+    converted = Span(
         check_id(span.span_id.hex(), 16),
         span.name,
         check_id(span.parent_span_id.hex(), 16) if span.parent_span_id else "",
@@ -302,7 +302,7 @@ def _read_message(span: trace_pb2.Span, resource: Mapping[str, Any]) -> OtlpSpan
     )
     counts = (len(span.attributes), *(len(event.attributes) for event in span.events))
     return OtlpSpan(
-        check_id(span.trace_id.hex(), 32), found, resource, sum(max(0, count - MOST_ATTRIBUTES) for count in counts)
+        check_id(span.trace_id.hex(), 32), converted, resource, sum(max(0, count - MOST_ATTRIBUTES) for count in counts)
     )
 
 

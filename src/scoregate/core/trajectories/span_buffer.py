@@ -61,14 +61,14 @@ class SpanBuffer:
             OtlpError: the request is not valid, too large, or of a type that can't be read. It is counted as lost.
         """
         try:
-            found = self._read(body, headers)
+            spans = self._read(body, headers)
         except OtlpError as error:
             self.refuse(error)
             raise
-        kept = found[: self._spans_left]
+        kept = spans[: self._spans_left]
         self._spans_left -= len(kept)
         self._keep(kept)
-        if lost := len(found) - len(kept):
+        if lost := len(spans) - len(kept):
             self.losses[f"spans over the limit of {self._most_spans:,}"] += lost
         if dropped := sum(each.dropped for each in kept):
             self.losses["attributes of spans with too many of them"] += dropped
@@ -94,9 +94,9 @@ class SpanBuffer:
 
     def describe_losses(self) -> str:
         """What is missing in words; empty if nothing is."""
-        return "; ".join(_describe_loss(what, count) for what, count in self.losses.items())
+        return "; ".join(_describe_loss(kind, count) for kind, count in self.losses.items())
 
 
-def _describe_loss(what: str, count: int) -> str:
-    plural = next((each for each in _SINGULARS if what.startswith(each)), "") if count == 1 else ""
-    return f"{count:,} {_SINGULARS.get(plural, '')}{what.removeprefix(plural)}"
+def _describe_loss(kind: str, count: int) -> str:
+    plural = next((each for each in _SINGULARS if kind.startswith(each)), "") if count == 1 else ""
+    return f"{count:,} {_SINGULARS.get(plural, '')}{kind.removeprefix(plural)}"

@@ -102,13 +102,13 @@ def _find_kind(span: Span) -> str:
 def _find_agents(spans: Sequence[Span]) -> dict[str, str]:
     """The name of the sub-agent of each span; none for spans of the agent itself, which is the outermost one."""
     by_id = {span.span_id: span for span in spans}
-    found: dict[str, str] = {}
+    agents: dict[str, str] = {}
     for span in spans:
         parent = by_id.get(span.parent_id)
-        inherited = found.get(span.parent_id, "")
+        inherited = agents.get(span.parent_id, "")
         is_agent = _find_kind(span) == "invoke_agent"
-        found[span.span_id] = _find_agent_name(span) if is_agent and _is_below_agent(parent, by_id) else inherited
-    return {span_id: name for span_id, name in found.items() if name}
+        agents[span.span_id] = _find_agent_name(span) if is_agent and _is_below_agent(parent, by_id) else inherited
+    return {span_id: name for span_id, name in agents.items() if name}
 
 
 def _is_below_agent(span: Span | None, by_id: Mapping[str, Span]) -> bool:
@@ -178,7 +178,7 @@ def _read_value(attributes: Mapping[str, Any], role: str, name: str) -> list[Map
 
 
 def _convert_messages(messages: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [found for each in messages for found in _convert_parts(each)]
+    return [message for each in messages for message in _convert_parts(each)]
 
 
 def _convert_parts(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -228,8 +228,8 @@ def _read_events(span: Span) -> tuple[list[Mapping[str, Any]], list[Mapping[str,
             message = _parse(attributes.get("message"))
             answer.append({"role": "assistant", **(message if isinstance(message, Mapping) else {"content": message})})
         elif name.endswith(".message"):
-            found = {**attributes, "tool_calls": _parse(attributes.get("tool_calls"))}
-            request.append({"role": name.split(".")[1], "tool_call_id": attributes.get("id"), **found})
+            fields = {**attributes, "tool_calls": _parse(attributes.get("tool_calls"))}
+            request.append({"role": name.split(".")[1], "tool_call_id": attributes.get("id"), **fields})
     return request, answer
 
 

@@ -77,7 +77,7 @@ class Trajectory:
                 spans don't show the calls of tools.
 
         Raises:
-            OtlpError: it is no OTLP, or over 64 MB.
+            OtlpError: it is not OTLP, or over 64 MB.
             MissingExtra: it is protobuf, and opentelemetry-proto is not installed.
         """
         spans = drop_repeated(each for each in read_otlp(data) if trace_id in (None, each.trace_id))

@@ -128,7 +128,7 @@ def make_question(
     def render(known: Sequence[Mapping[str, Any]]) -> str:
         complete = [each for each in known[1:] if each["output"]]
         shown = [{name: text for name, text in each.items() if text is not None} for each in complete]
-        unique = [each for at, each in enumerate(shown) if each not in shown[:at]]
+        unique = [each for index, each in enumerate(shown) if each not in shown[:index]]
         return render_question(template, known[0], examples=unique, values={"criteria": criteria})
 
     async def render_later() -> str:

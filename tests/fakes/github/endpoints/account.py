@@ -19,8 +19,8 @@ def get_user(call: Call) -> Answer:
     if call.token.is_installation:
         raise Refused(403, "Resource not accessible by integration")
     dates = {"created_at": show.BEGINNING, "updated_at": show.BEGINNING}
-    told = {**show.user(call.github, call.token.login), **dict.fromkeys(ZEROS, 0), **dict.fromkeys(UNSET), **dates}
-    return Answer({**told, "two_factor_authentication": True})
+    user_data = {**show.user(call.github, call.token.login), **dict.fromkeys(ZEROS, 0), **dict.fromkeys(UNSET), **dates}
+    return Answer({**user_data, "two_factor_authentication": True})
 
 
 def graphql(call: Call) -> Answer:

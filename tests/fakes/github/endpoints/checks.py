@@ -68,10 +68,10 @@ def create_status(call: Call) -> Answer:
     made = Status(call.github.next_id(), commit.sha, *texts, login)
     call.repo.statuses.append(made)
     url = f"{show.api_of(call.repo)}/statuses/{commit.sha}"
-    told = {"id": made.id, "node_id": show.node("SC", made.id), "url": url, "avatar_url": show.BEGINNING}
-    told |= {name: getattr(made, name) for name in ("state", "context", "description", "target_url")}
+    status_data = {"id": made.id, "node_id": show.node("SC", made.id), "url": url, "avatar_url": show.BEGINNING}
+    status_data |= {name: getattr(made, name) for name in ("state", "context", "description", "target_url")}
     times = dict.fromkeys(("created_at", "updated_at"), stamp(now()))
-    return Answer({**told, **times, "creator": show.user(call.github, login)}, 201)
+    return Answer({**status_data, **times, "creator": show.user(call.github, login)}, 201)
 
 
 def run_of(call: Call) -> CheckRun:

@@ -46,7 +46,7 @@ def compare(call: Call) -> Answer:
     behind = len(ancestors(objects, base.sha) - ancestors(objects, head.sha))
     items, headers = page_of(call, ahead, MOST_COMPARED)
     url, web = f"{show.api_of(call.repo)}/compare/{call.path['basehead']}", show.web_of(call.repo)
-    told = {
+    comparison = {
         "url": url,
         **{f"{name}_url": f"{web}/compare/{call.path['basehead']}" for name in ("html", "permalink", "diff", "patch")},
         "base_commit": shown(call, base),
@@ -58,7 +58,7 @@ def compare(call: Call) -> Answer:
         "commits": [shown(call, commit) for commit in items],
         "files": changed_files(call, objects.commits[common], head),
     }
-    return Answer(told, headers=headers)
+    return Answer(comparison, headers=headers)
 
 
 MOST_FILES = 300

@@ -21,10 +21,10 @@ def resolved(repo: Repository, name: str) -> Commit | None:
 
 
 def commit_at(repo: Repository, name: str) -> Commit:
-    found = resolved(repo, name)
-    if found is None:
+    resolved_names = resolved(repo, name)
+    if resolved_names is None:
         raise Refused(422, f"No commit found for SHA: {name}")
-    return found
+    return resolved_names
 
 
 def network(call: Call, name: str) -> Commit:

@@ -27,8 +27,8 @@ def get_blob(call: Call) -> Answer:
         return Answer(content, headers={"content-type": "application/vnd.github.raw+json; charset=utf-8"})
     url = f"{show.api_of(call.repo)}/git/blobs/{sha}"
     text = base64.encodebytes(content).decode()
-    told = {"sha": sha, "node_id": show.node("B", sha), "size": len(content), "url": url}
-    return Answer({**told, "content": text, "encoding": "base64"})
+    blob = {"sha": sha, "node_id": show.node("B", sha), "size": len(content), "url": url}
+    return Answer({**blob, "content": text, "encoding": "base64"})
 
 
 def create_blob(call: Call) -> Answer:

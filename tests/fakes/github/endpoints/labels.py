@@ -68,7 +68,7 @@ def get_permission(call: Call) -> Answer:
     user = {
         **show.user(call.github, login),
         "role_name": role,
-        "permissions": {name: at < level for at, name in enumerate(rights)},
+        "permissions": {name: index < level for index, name in enumerate(rights)},
     }
     return Answer({"permission": permission, "role_name": role, "user": user})
 

@@ -245,7 +245,7 @@ class RagasEvaluator(BaseTestEvaluator[TestCaseType, OutputType], abc.ABC, Gener
                 "or cannot read the model's answer: look at what the mappers give, or take a stronger model",
             )
         if not abs(score) <= 1 + _TOLERANCE:
-            raise ModelError(f"ragas' {name} gave {score:g}, which is no score in [0, 1]", advice=_SCORE_ADVICE)
+            raise ModelError(f"ragas' {name} gave {score:g}, which is not a score in [0, 1]", advice=_SCORE_ADVICE)
         # A cosine may be negative, for texts that have even less in common than unrelated ones.
         score = min(max(round(score, _DECIMALS), 0.0), 1.0)
         return Evaluation(score=score, threshold=self.threshold)

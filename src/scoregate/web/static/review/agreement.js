@@ -21,7 +21,7 @@ function between(rows) {
   const names = [...new Set(both.map((row) => row.evaluator))];
   return names.map((name) => {
     const own = both.filter((row) => row.evaluator === name);
-    return [visible(name), own.length, own.filter((row) => row.others.every((each) => each.said === row.said)).length];
+    return [visible(name), own.length, own.filter((row) => row.others.every((each) => each.decision === row.decision)).length];
   });
 }
 

@@ -25,7 +25,7 @@ function noteRow(note, redraw, drop) {
 export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
   const notes = judged.comments.filter((each) => each.quoted_text).map((each) => ({ ...each }));
   const general = h("input", { id: "comment", type: "text", maxlength: 5000, autocomplete: "off", value: judged.comments.find((each) => !each.quoted_text)?.comment_text ?? "" });
-  const own = h("input", { id: "score", type: "number", min: 0, max: 1, step: "any", value: number(judged.said ?? judged.score) });
+  const own = h("input", { id: "score", type: "number", min: 0, max: 1, step: "any", value: number(judged.decision ?? judged.score) });
   // In a sample, the judge's score is hidden until the reviewer gives theirs.
   const hidden = judged.score === null;
   const list = h("ul", { class: "notes" });
@@ -42,13 +42,13 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
   const submit = () => (own.value !== "" && own.checkValidity() ? save(own.valueAsNumber) : notify("A score is a number from 0 to 1."));
   own.addEventListener("keydown", (event) => { if (event.key === "Enter") submit(); });
   redraw();
-  const choice = ({ value, name }, at) => h("button", { type: "button", "data-score": number(value), "aria-pressed": String(judged.said === value), onclick: () => save(value) },
+  const choice = ({ value, name }, at) => h("button", { type: "button", "data-score": number(value), "aria-pressed": String(judged.decision === value), onclick: () => save(value) },
     at < 9 && h("kbd", null, at + 1), ` ${name ? `${visible(name)} · ` : ""}${number(value)}`, value === judged.score && h("span", { class: "quiet" }, " judge's score"));
   const named = judged.choices.find(({ value }) => value === judged.score)?.name;
   const fields = (title, found) => found.map((each) => h("section", null,
     h("h2", null, each.name.toLowerCase() === title.toLowerCase() ? title : `${title}: ${visible(each.name)}`), prose(each.value, { "data-field": each.id, tabindex: 0 })));
   const view = [
-    progress(rows.filter((row) => row.said !== null).length, rows.length, "scores"),
+    progress(rows.filter((row) => row.decision !== null).length, rows.length, "scores"),
     h("h1", null, visible(judged.name)),
     h("p", { class: "quiet" }, visible(`${judged.suite} · ${judged.evaluator}`)),
     h("div", { class: "pair" }, h("div", null, fields("Input", judged.inputs)), h("div", null, fields("Output", judged.outputs))),
@@ -68,6 +68,6 @@ export function judgeView(judged, rows, { correct, undo, go, canUndo }) {
 export function judgeList(rows, open) {
   return table("All scores of judges", ["case", "judge", "its score", "you", "others"], rows, (row) => [
     h("button", { type: "button", class: "link", onclick: () => open(row.key) }, visible(row.name)),
-    visible(row.evaluator), row.score === null ? h("span", { class: "quiet" }, "hidden") : number(row.score), row.said === null ? "" : number(row.said),
+    visible(row.evaluator), row.score === null ? h("span", { class: "quiet" }, "hidden") : number(row.score), row.decision === null ? "" : number(row.decision),
     others(row, number)]);
 }

@@ -10,9 +10,9 @@ import * as server from "./server.js";
 import { notify, visible } from "./texts.js";
 
 const TABS = {
-  battles: { title: "Battles", view: battleView, list: battleList, format: (said) => said },
+  battles: { title: "Battles", view: battleView, list: battleList, format: (decision) => decision },
   judges: { title: "Judges", view: judgeView, list: judgeList, format: number },
-  rows: { title: "Rows", view: rowView, list: rowList, format: (said) => said },
+  rows: { title: "Rows", view: rowView, list: rowList, format: (decision) => decision },
 };
 const LOOK_AGAIN_MS = 5000;
 const work = document.getElementById("work");
@@ -46,7 +46,7 @@ async function attempt(act) {
 
 const rows = () => state[tab] ?? [];
 const at = () => rows().findIndex((row) => row.key === opened?.key);
-const waits = (row) => row.said === null;
+const waits = (row) => row.decision === null;
 
 function next(from) {
   return [...rows().slice(from + 1), ...rows().slice(0, from + 1)].find(waits);
@@ -77,7 +77,7 @@ function say(before, body) {
   });
 }
 
-const judge = (battle, said, comment) => say(battle, { said, comment });
+const judge = (battle, decision, comment) => say(battle, { decision, comment });
 const correct = (judged, score, comments) => say(judged, { score, comments });
 
 function undo() {
@@ -85,9 +85,9 @@ function undo() {
   if (!last) return undefined;
   return safely(async () => {
     tab = last.tab;
-    const { key, said, comment, comments } = last.before;
-    const body = tab === "judges" ? { score: said, comments } : { said, comment };
-    await (said === null ? server.drop(tab, key) : server.put(tab, key, body));
+    const { key, decision, comment, comments } = last.before;
+    const body = tab === "judges" ? { score: decision, comments } : { decision, comment };
+    await (decision === null ? server.drop(tab, key) : server.put(tab, key, body));
     state = (await server.state(state.mark)) ?? state;
     await open(key);
   });
@@ -119,7 +119,7 @@ function end() {
 
 function endOfRows(all) {
   if (!all) return [h("h1", null, "No rows to review"), h("p", { class: "quiet" }, "All rows from traces are in the dataset.")];
-  const kept = rows().filter((row) => row.said === "keep").length;
+  const kept = rows().filter((row) => row.decision === "keep").length;
   return [
     h("h1", null, "All rows are reviewed"),
     h("p", { class: "quiet" }, `Kept: ${kept}, dropped: ${all - kept}. The kept rows become a version of the dataset when `, h("code", null, "scoregate review"), " ends: press Ctrl-C in its terminal."),

@@ -6,14 +6,14 @@ import { visible } from "./texts.js";
 const AT_ONCE = 200;
 
 export function differs(row) {
-  return row.others.some((each) => each.said !== row.said);
+  return row.others.some((each) => each.decision !== row.decision);
 }
 
 // Reviews by others; `format` turns a review into text.
 export function others(row, format) {
   if (!row.others.length) return [];
   return [
-    row.others.map((each) => `${visible(each.by) || "unknown"}: ${format(each.said)}`).join(", "),
+    row.others.map((each) => `${visible(each.by) || "unknown"}: ${format(each.decision)}`).join(", "),
     differs(row) && h("b", { class: "warn" }, " ≠ differs"),
   ];
 }

@@ -19,7 +19,7 @@ export function prose(text, given) {
 }
 
 export function notify(text) {
-  const place = document.getElementById("said");
+  const place = document.getElementById("status");
   place.textContent = text;
   place.classList.toggle("on", Boolean(text));
 }

@@ -7,7 +7,7 @@ import { clock, progressName } from "./words.js";
 const STAGES = { "": "Preparing", run: "Running", base: "Running the baseline" };
 const MOST_CASES = 200;
 const ANNOUNCE_MS = 10000;
-const said = document.getElementById("said");
+const announcement = document.getElementById("announcement");
 
 export function liveView(started) {
   const view = parts();
@@ -59,7 +59,7 @@ export function liveView(started) {
     const wrong = `${whole.failed} ${whole.errors}`;
     if (wrong === announced && Date.now() - announcedAt < ANNOUNCE_MS) return;
     [announced, announcedAt] = [wrong, Date.now()];
-    write(said, `${progressName(whole)}, ${commas(whole.failed)} failed, ${count(whole.errors, "error")}`);
+    write(announcement, `${progressName(whole)}, ${commas(whole.failed)} failed, ${count(whole.errors, "error")}`);
   }
 
   return { started, update, elements: [view.head, view.suites, view.failing] };

@@ -71,7 +71,7 @@ function toReport(run, against) {
     report = { key: run.key, against: base, finished: run.finished, frame };
     lost = live !== null && run.started < live.started;
     live = null;
-    write(document.getElementById("said"), `Report of ${runName(run)}`);
+    write(document.getElementById("announcement"), `Report of ${runName(run)}`);
     const making = h("p", { class: "making quiet" }, "Creating the report…");
     frame.addEventListener("load", () => making.remove());
     show(work, h("h1", { class: "unseen" }, frame.title), making, frame);

@@ -68,8 +68,8 @@ class _Finder:
 
 def _run_next() -> None:
     """Run the next `sitecustomize` on the import path, which this one hides from Python."""
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    spec = PathFinder.find_spec("sitecustomize", [entry for entry in sys.path if os.path.abspath(entry) != here])  # noqa: PTH100
+    folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    spec = PathFinder.find_spec("sitecustomize", [entry for entry in sys.path if os.path.abspath(entry) != folder])  # noqa: PTH100
     if spec is None or spec.loader is None:
         return
     from importlib.util import module_from_spec
