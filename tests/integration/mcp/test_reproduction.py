@@ -140,7 +140,7 @@ def test_a_table_of_tests_is_named_by_its_file(project: Project) -> None:
     project.write("other/shop.toml", '[testset]\nname = "shop"\n\n[endpoint]\nurl = "http://127.0.0.1:9/x"\n')
     outcome = project.scoregate("run", "other/shop.toml", "--baseline", "none", OPENAI_API_KEY="no-key-at-all")
     assert outcome.exit_code == 3, outcome.output
-    assert next_commands(project)["error rate"] == "scoregate run other/shop.toml --suite shop"
+    assert next_commands(project)["cases were evaluated"] == "scoregate run other/shop.toml --suite shop"
     (case,) = rerun_lines(project).values()
     assert case.startswith("scoregate run other/shop.toml::shop::")
 

@@ -101,6 +101,19 @@ def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion)
     assert result.conclusion is conclusion
 
 
+def test_errors_of_all_cases_are_one_finding() -> None:
+    result = verdict(ExampleSuite(scored(ERROR, ERROR)))
+    (found,) = result.failed
+    assert (found.title, found.value) == ("Nothing was evaluated", "0 evaluations: every case has an error")
+
+
+def test_errors_of_all_cases_count_although_nothing_has_to_be_evaluated() -> None:
+    relaxed = Policy(Limits(max_error_rate=0.05, severity={"cases_were_evaluated": Severity.WARN}))
+    result = verdict(ExampleSuite(scored(ERROR, ERROR)), policy=relaxed)
+    assert result.conclusion is UNMEASURABLE
+    assert [each.rule for each in result.failed] == ["error rate"]
+
+
 def test_errors_of_one_evaluator_count_despite_other_scores() -> None:
     cases = {f"c{index}": {"a": 1.0, "b": ERROR} for index in range(4)}
     result = verdict(ExampleSuite(cases, evaluators=[info("a"), info("b")]))

@@ -13,6 +13,7 @@ from scoregate.core.gate.run_rules import explains_gaps, find_script_failures
 from scoregate.core.limit_checks import exceeds, reaches
 from scoregate.core.runs.case_means import count_passes, list_case_means
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import Severity
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import measure_spread, wilson_interval
 
@@ -46,6 +47,12 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
     elif not suite.evaluations:
         rule = "evaluations pending" if suite.pending else "cases were evaluated"
         yield _unmeasurable(suite, rule, _describe_no_evaluations(context), "at least 1 score or label")
+
+
+def _reports_no_evaluations(context: SuiteContext) -> bool:
+    """Whether the run is unmeasurable because the suite has no evaluations, whatever its error rate is."""
+    severity = context.limits.severity.get("cases_were_evaluated", Severity.FAIL)
+    return not (context.suite.evaluations or context.suite.pending) and severity is Severity.FAIL
 
 
 def _has_quarantine(context: SuiteContext) -> bool:
@@ -92,6 +99,8 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
     if limit is None or not len(columns):
         return
     bad, run = context.errored, context.comparison.run
+    if len(bad) == len(columns) and _reports_no_evaluations(context):
+        return  # reported once, as nothing was evaluated
     if explains_gaps(run, context.suite.script) and 0 < len(bad) == context.suite.unfinished:
         return  # reported once, by the script or the run
     rate = len(bad) / len(columns)
