@@ -101,8 +101,9 @@ def test_too_many_errors_cannot_be_measured(errors: int, conclusion: Conclusion)
     assert result.conclusion is conclusion
 
 
-def test_errors_of_all_cases_are_one_finding() -> None:
-    result = verdict(ExampleSuite(scored(ERROR, ERROR)))
+@pytest.mark.parametrize("evaluators", [(), (info("a"),)])
+def test_errors_of_all_cases_are_one_finding(evaluators: tuple[EvaluatorInfo, ...]) -> None:
+    result = verdict(ExampleSuite(scored(ERROR, ERROR), evaluators=evaluators))
     (found,) = result.failed
     assert (found.title, found.value) == ("Nothing was evaluated", "0 evaluations: every case has an error")
 

@@ -72,16 +72,16 @@ def _describe_no_evaluations(context: SuiteContext) -> str:
     suite = context.suite
     if suite.pending:
         return f"all {suite.pending:,} evaluations wait for people"
-    if any(info.battles for info in suite.evaluators.values()):
-        return "0 evaluations: a battle needs the output of a run before it"
     if suite.columns.unscaled:
         return "0 evaluations: scores are outside [0, 1], and no scale is set in [evaluators]"
-    if not suite.evaluators:
+    if len(context.errored) == len(suite.columns):
+        return "0 evaluations: every case has an error"
+    if any(info.battles for info in suite.evaluators.values()):
+        return "0 evaluations: a battle needs the output of a run before it"
+    if not suite.evaluators:  # evaluators of other SDKs are known by their first score
         is_skipped = suite.sdk in _TEST_REPORTS
         why = "all tests were skipped" if is_skipped else f"the suite has no scorers or evaluators{_place(suite)}"
         return f"0 evaluations: {why}"
-    if len(context.errored) == len(suite.columns):
-        return "0 evaluations: every case has an error"
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
 
 
