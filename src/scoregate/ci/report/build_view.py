@@ -117,7 +117,7 @@ def _build_without_exemptions(
 
 def _read_cases(run: Run | None) -> Callable[[], Iterable[CaseResult]]:
     """The reader of a run's trials; none without a run."""
-    return run.read if run is not None and run.read is not None else tuple[CaseResult]
+    return run.read if run is not None and run.read is not None else lambda: ()
 
 
 def _join_media(run: Run, baseline: Run | None) -> ReadMedia:
@@ -150,7 +150,7 @@ def _build_case_views(
         comparison, trials, snapshots=collected.snapshots, base_snapshots=before, context=context
     )
     drop_views = tuple(build_drops(comparison, drops, collected.snapshots, before, context))
-    return tuple(sort_failing(failing)), drop_views, tuple(collected.errors.values())
+    return tuple(sort_failing(failing)), drop_views, tuple(collected.errors)
 
 
 def build_title(verdict: Verdict) -> str:

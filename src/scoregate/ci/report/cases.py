@@ -25,6 +25,8 @@ from scoregate.core.runs.run import Confirmation
 from scoregate.core.text import SortKey, natural_sort_key
 
 CasePosition: TypeAlias = tuple[int, CaseKey]
+# The suite, the evaluator, the type of the exception and its message.
+_ErrorKind: TypeAlias = tuple[int, str | None, str, str]
 _MAX_ERROR_KINDS = 200
 _MAX_MESSAGES = 50  # of one type of error, so that an error with a number in its message hides no other error
 _OTHER_MESSAGES = "other messages"
@@ -106,8 +108,50 @@ class CollectedCases:
     """The snapshots and errors that one pass over the cases collected."""
 
     snapshots: dict[CasePosition, Snapshot] = field(default_factory=dict)
-    errors: dict[tuple[int, str | None, str, str], ErrorView] = field(default_factory=dict)
     messages: Counter[tuple[int, str | None, str]] = field(default_factory=Counter)
+    _trials: Counter[_ErrorKind] = field(default_factory=Counter)
+    _first: dict[_ErrorKind, tuple[SortKey, ErrorView]] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[ErrorView]:
+        """The kinds of errors, in the order in which they were found."""
+        return [replace(first, trials=self._trials[kind]) for kind, (_, first) in self._first.items()]
+
+    def count_errors(self, case: CaseResult, label: str) -> None:
+        """Count the errors of a trial.
+
+        Args:
+            case: the trial.
+            label: the name of its suite.
+        """
+        name = shown_name(case.name or case.hash)
+        order = natural_sort_key(name)
+        for error in case.errors:
+            if error.lacks_scale:  # its row reports it
+                continue
+            source = (case.suite, error.evaluator, error.error.type)
+            kind = (*source, one_line(error.error.message, 200))
+            if kind not in self._first and self.messages[source] >= _MAX_MESSAGES:
+                kind = (*source, _OTHER_MESSAGES)
+            if kind not in self._first and len(self._first) >= _MAX_ERROR_KINDS:
+                kind = (case.suite, None, "other errors", "")
+            self._trials[kind] += 1
+            if (first := self._first.get(kind)) is None:
+                self.messages[source] += 1
+            if first is None or order < first[0]:
+                self._first[kind] = (
+                    order,
+                    ErrorView(
+                        where=label,
+                        evaluator=kind[1],
+                        type=kind[2],
+                        message=kind[3],
+                        advice=error.error.advice,
+                        trials=0,
+                        case=name,
+                        trace=format_trace(error.error),
+                    ),
+                )
 
 
 def collect_cases(
@@ -127,7 +171,7 @@ def collect_cases(
             waiting.discard(position)
             collected.snapshots[position] = take_snapshot(case)
         if errors and not all(error.lacks_scale for error in case.errors):
-            _count_errors(collected, case, labels[case.suite])
+            collected.count_errors(case, labels[case.suite])
             trials_left -= 1
         if not waiting and trials_left <= 0:
             break
@@ -172,34 +216,6 @@ def split_expected(case_input: object) -> tuple[object, object]:
     rest = {key: value for key, value in case_input.items() if key != name and value not in (None, "", [], {})}
     question = next(iter(rest.values())) if len(rest) == 1 else rest.get("input", rest) if name else rest
     return question, None if name is None else case_input[name]
-
-
-def _count_errors(collected: CollectedCases, case: CaseResult, label: str) -> None:
-    for error in case.errors:
-        if error.lacks_scale:  # its row reports it
-            continue
-        source = (case.suite, error.evaluator, error.error.type)
-        kind = (*source, one_line(error.error.message, 200))
-        if kind not in collected.errors and collected.messages[source] >= _MAX_MESSAGES:
-            kind = (*source, _OTHER_MESSAGES)
-        if kind not in collected.errors and len(collected.errors) >= _MAX_ERROR_KINDS:
-            kind = (case.suite, None, "other errors", "")
-        name = shown_name(case.name or case.hash)
-        if (seen := collected.errors.get(kind)) is None:
-            collected.messages[source] += 1
-        elif _case_order(seen) <= natural_sort_key(name):
-            collected.errors[kind] = replace(seen, trials=seen.trials + 1)
-            continue
-        collected.errors[kind] = ErrorView(
-            where=label,
-            evaluator=kind[1],
-            type=kind[2],
-            message=kind[3],
-            advice=error.error.advice,
-            trials=seen.trials + 1 if seen else 1,
-            case=name,
-            trace=format_trace(error.error),
-        )
 
 
 def _case_order(error: ErrorView) -> SortKey:
