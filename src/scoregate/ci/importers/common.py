@@ -151,10 +151,23 @@ def read_tables(value: object, name: str) -> list[Mapping[str, Any]]:
         return []
     if not isinstance(value, list):
         raise ValueError(f"`{name}` is not an array: {excerpt(value, 40)}")
-    for number, each in enumerate(value, 1):
+    return list(check_elements(value, name))
+
+
+def check_elements(values: Iterable[object], name: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the elements of an array with results.
+
+    Args:
+        values: the elements.
+        name: the name of the array in the file.
+
+    Raises:
+        ValueError: one is not an object: a result would be lost.
+    """
+    for number, each in enumerate(values, 1):
         if not isinstance(each, Mapping):
             raise ValueError(f"element {number:,} of `{name}` is not an object: {excerpt(each, 40)}")
-    return value
+        yield each
 
 
 def no_verdict(evaluator: str, why: str) -> Grade:

@@ -67,7 +67,7 @@ def _check_counts(summary: Mapping[str, Any], tests: Part) -> None:
     Raises:
         ImportFailed: it counts more tests, or more failed tests, than are listed.
     """
-    states = Counter(text(table(each.value).get("status")) for each in tests.elements())
+    states = Counter(text(test.get("status")) for test in tests.rows("tests"))
     for name, listed, title in (("tests", states.total(), "tests"), ("failed", states["failed"], "failed tests")):
         counted = parse_number(summary.get(name)) or 0
         if counted > listed:

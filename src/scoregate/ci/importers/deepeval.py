@@ -153,9 +153,9 @@ def _read_metrics(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _fails(grade: Grade) -> bool:
-    if grade.error is not None or grade.score is None or grade.threshold is None:
-        return grade.error is not None
-    return grade.threshold.holds(grade.score) is False
+    if grade.error is not None:
+        return True
+    return grade.score is not None and grade.threshold is not None and grade.threshold.holds(grade.score) is False
 
 
 def _grade(metric: Mapping[str, Any]) -> Grade:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
+from scoregate.ci.importers.common import check_elements
 from scoregate.ci.plan import RowColumns
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
@@ -75,10 +76,7 @@ class Part(NamedTuple):
         """
         if self.data[self.start : self.end].lstrip(_SPACE)[:1] != b"[":
             raise ValueError(f"`{name}` is not an array")
-        for number, element in enumerate(self.elements(), 1):
-            if not isinstance(row := element.value, dict):
-                raise ValueError(f"element {number:,} of `{name}` is not an object")
-            yield row
+        yield from check_elements((element.value for element in self.elements()), name)
 
 
 def describe_place(data: bytes, position: int) -> str:

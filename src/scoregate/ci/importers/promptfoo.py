@@ -137,17 +137,16 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
             # For a model without a known price promptfoo writes 0 here, and no cost in the response.
             cost=row.get("cost") or response.get("cost"),
         ),
-        grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _make_grades(row)),
+        grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _make_grades(row, grading)),
         error=error("ProviderError", row.get("error")) if failed else None,
     )
 
 
-def _make_grades(row: Mapping[str, Any]) -> Iterator[Grade]:
+def _make_grades(row: Mapping[str, Any], grading: Mapping[str, Any]) -> Iterator[Grade]:
     """The verdict and the assertions or metrics that it depends on. A row that passed without assertions has none."""
-    grading, passed = read_table(row.get("gradingResult"), "gradingResult"), flag(row.get("success"))
     results = read_tables(grading.get("componentResults"), "componentResults")
     parts = [part for part in results if part.get("assertion")]
-    if passed is None:
+    if (passed := flag(row.get("success"))) is None:
         yield no_verdict(PASSED, f"`success` is neither true nor false: {excerpt(row.get('success'), 40)}")
         return
     passed = passed and flag(grading.get("pass")) is not False
