@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import field, replace
@@ -26,6 +25,7 @@ from scoregate.core.runs.cases import CaseKey, Status
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
 from scoregate.core.runs.run import Conditions, ReusedRun, Run, SuiteResult
+from scoregate.core.text import format_local_time
 from scoregate.errors import GitHubRefused, RecordError
 
 SuiteKey: TypeAlias = tuple[str | None, str, str]
@@ -126,7 +126,7 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
     if last is None:
         return None, ""
     run = await to_thread.run_sync(read_run, last)
-    return run, f"the run of {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(run.started))}"
+    return run, f"the run of {format_local_time(run.started)}"
 
 
 def is_incomplete(run: Run, policy: Policy) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import isfinite
@@ -113,6 +114,15 @@ def is_whole_number(value: object, least: int) -> TypeGuard[int]:
 def is_positive_number(value: object) -> TypeGuard[float]:
     """Whether the value is a number above 0, including infinity, and no bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def format_local_time(seconds: float) -> str:
+    """A time as people read their clock, with its time zone: `2026-01-31 09:30:00 UTC`.
+
+    Args:
+        seconds: since the epoch.
+    """
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(seconds))
 
 
 def describe_width(cells: int, columns: int) -> str:

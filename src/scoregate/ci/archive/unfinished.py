@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from scoregate.ci.archive.rotation import archived_name
 from scoregate.ci.archive.run_json import RunHead, amend_run, read_head
 from scoregate.ci.archive.writer import RunWriter
 from scoregate.core.records import record
+from scoregate.core.text import format_local_time
 from scoregate.errors import RecordError, RunUnfinished
 
 _MOST_INTERRUPTED = 20
@@ -117,7 +117,7 @@ def _recover_run(unfinished: Path, out: Path) -> RecoveredRun | None:
     last = (unfinished / CASES_FILE).stat().st_mtime
     target = out / INTERRUPTED / archived_name(read_head(unfinished / RUN_FILE))
     cases = sum(len(suite.columns) for suite in run.suites)
-    killed = f"scoregate was killed at about {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(last))}"
+    killed = f"scoregate was killed at about {format_local_time(last)}"
     notice = f"{killed}: {cases:,} cases that had finished by then were recovered"
     if run.suites:
         shutil.rmtree(target, ignore_errors=True)  # from a recovery that was killed itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from scoregate.ci.archive.rotation import rotate
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import describe_run
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.core.text import format_local_time
 from scoregate.errors import RecordError
 
 _ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's machine only"
@@ -56,8 +56,8 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
     for folder in choices:
         with suppress(RecordError):
             run = read_run(folder, strictly=True)
-            started = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(run.started))
-            note = describe_run(run).replace("stored run", f"the previous run of {started}", 1)
+            previous = f"the previous run of {format_local_time(run.started)}"
+            note = describe_run(run).replace("stored run", previous, 1)
             return Baseline(
                 run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
             )

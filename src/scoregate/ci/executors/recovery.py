@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from scoregate.ci.archive.unfinished import remove_oldest
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.sharding.partition import MISSING_SHARD
+from scoregate.core.text import format_local_time
 from scoregate.errors import ScoregateError
 
 # What a merged run says of its shards, which are parts here.
@@ -61,7 +61,7 @@ def _merge(folder: Path, out: Path, settings: Settings) -> RecoveredRun | None:
     shutil.rmtree(target, ignore_errors=True)  # from a recovery that was killed itself
     run = merge_shards(shards, target, settings)
     cases = sum(len(suite.columns) for suite in run.suites)
-    killed = f"scoregate was killed at about {time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(last))}"
+    killed = f"scoregate was killed at about {format_local_time(last)}"
     notice = f"{killed}: {cases:,} cases that had arrived by then were recovered"
     if not cases:
         shutil.rmtree(target, ignore_errors=True)

@@ -51,8 +51,8 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
 
 def _reports_no_evaluations(context: SuiteContext) -> bool:
     """Whether the run is unmeasurable because the suite has no evaluations, whatever its error rate is."""
-    severity = context.limits.severity.get("cases_were_evaluated", Severity.FAIL)
-    return not (context.suite.evaluations or context.suite.pending) and severity is Severity.FAIL
+    is_unscored = not (context.suite.evaluations or context.suite.pending)
+    return is_unscored and context.limits.severity_of("cases were evaluated") is Severity.FAIL
 
 
 def _has_quarantine(context: SuiteContext) -> bool:

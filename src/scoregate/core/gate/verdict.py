@@ -87,8 +87,6 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
 # The arm without a skill only shows what the skill changes.
 _ARM_RULES = (check_complete, check_error_rate)
 
-# Kept out of `policy.DEFAULTS`: stored policies of older baselines would otherwise show a difference.
-_DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OFF}
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
 
@@ -166,8 +164,7 @@ def evaluate_gates(
     ]
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in results:
-        rule = finding.rule.replace(" ", "_")
-        severity = limits.severity.get(rule, _DEFAULT_SEVERITY.get(rule, Severity.FAIL))
+        severity = limits.severity_of(finding.rule)
         if not finding.applied:
             left_out += [finding] if severity is not Severity.OFF else []
         elif finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
