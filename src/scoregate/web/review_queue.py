@@ -290,7 +290,7 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
         strata[row.evaluator, row.judge][row.fails].append(key)
     places = dict[str, float]()
     for verdicts in strata.values():
-        places |= _place_scores(list(verdicts.values()))
+        places |= place_scores(list(verdicts.values()))
     shares = {judge: len(each[True]) / sum(map(len, each.values())) for judge, each in strata.items()}
     queue.judged.keep(
         sorted(places, key=lambda key: (places[key], ranks[key]))[:size],
@@ -299,7 +299,7 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
     return queue
 
 
-def _place_scores(verdicts: Sequence[Sequence[str]]) -> Mapping[str, float]:
+def place_scores(verdicts: Sequence[Sequence[str]]) -> Mapping[str, float]:
     """When each score of a judge is drawn: those of a verdict at equal distances, from 0 on.
 
     A verdict with the share s of a sample has its k-th score at (k − ½) / s, relative to the scores of the judge. So

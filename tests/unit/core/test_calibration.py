@@ -77,7 +77,8 @@ def test_a_judge_differs_if_its_scores_can() -> None:
         ),
         (
             {("polite", digest_fingerprint(JUDGE)): [Review(1, 1)] * 60},
-            "judge not calibrated (people fail none of 50 outputs; review a run with outputs that should fail)",
+            "judge not calibrated (people fail none of 50 outputs and agree with the judge on 50; review a run with "
+            "outputs that should fail)",
         ),
         (make_calibrations(50), ""),
     ],

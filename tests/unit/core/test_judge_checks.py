@@ -153,7 +153,7 @@ def test_reviews_of_earlier_versions_count_with_their_own_verdicts() -> None:
 
 def test_a_group_without_reviews_tells_what_to_review() -> None:
     nothing_failed, nothing_passed = check(make_reviews({(1, 1): 50})), check(make_reviews({(0, 0): 50}))
-    advice = "people {0} none of 50 outputs; review a run with outputs that should {0}"
+    advice = "people {0} none of 50 outputs and agree with the judge on 50; review a run with outputs that should {0}"
     assert describe_check(nothing_failed) == advice.format("fail")
     assert describe_check(nothing_passed) == advice.format("pass")
     assert {conclude(each, 0.8) for each in (nothing_failed, nothing_passed)} == {AgreementLevel.TOO_FEW}
@@ -166,6 +166,9 @@ def test_a_group_without_reviews_tells_what_to_review() -> None:
         ({(0, 0): 24, (1, 0): 1, (1, 1): 25}, 0.8, AgreementLevel.TOO_FEW),
         ({(0, 0): 19, (1, 0): 6, (1, 1): 25}, 0.8, AgreementLevel.BELOW),
         ({(0, 0): 25, (0, 1): 12, (1, 1): 13}, 0.8, AgreementLevel.BELOW),
+        ({(0, 1): 25, (1, 1): 25}, 0.8, AgreementLevel.BELOW),  # at most .75, whatever it finds
+        ({(0, 1): 25, (1, 1): 25}, 0.7, AgreementLevel.TOO_FEW),
+        ({(0, 0): 25, (1, 0): 25}, 0.7, AgreementLevel.BELOW),
         ({(0, 0): 25, (1, 1): 25}, None, None),
     ],
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import fsum, hypot
 
@@ -15,7 +16,7 @@ LEVEL = 0.05
 PASSING = 0.5
 """A score without a threshold passes from here on."""
 _GUESSING = 0.5
-_DIGITS = 9
+_DIGITS, _CLOSE = 9, 1e-9
 
 
 @record
@@ -68,11 +69,12 @@ def weigh_reviews(reviews: Sequence[Review]) -> tuple[float, float]:
     A sample has more of the rarer verdict than the run. The weights give both verdicts the run's shares back. A review
     without a share was drawn regardless of the score, so its own verdict stands for the share.
     """
-    n, failing = len(reviews), sum(each.judge_fails for each in reviews)
-    if not 0 < failing < n or all(each.failing_share is None for each in reviews):
+    n, verdicts = len(reviews), [each.judge_fails for each in reviews]
+    failing = sum(verdicts)
+    known = [each.failing_share for each in reviews]
+    if not 0 < failing < n or all(each is None for each in known):
         return 1.0, 1.0
-    shares = (each.judge_fails if each.failing_share is None else each.failing_share for each in reviews)
-    share = fsum(shares) / n
+    share = fsum(fails if each is None else each for fails, each in zip(verdicts, known, strict=True)) / n
     return share * n / failing, (1 - share) * n / (n - failing)
 
 
@@ -134,10 +136,9 @@ class JudgeCheck:
         return self.failures.low > least and self.balanced[1] > max(least, _GUESSING)
 
     def is_below(self, least: float) -> bool:
-        """Whether the estimates themselves, not only their lower bounds, are below a minimum."""
-        if self.failures is None or self.passes is None:
-            return False
-        return self.failures.rate < least or self.balanced[0] < max(least, _GUESSING)
+        """Whether the estimates themselves, not only their bounds, are below a minimum; an unknown rate may be 1."""
+        finds, passes = (1.0 if each is None else each.rate for each in (self.failures, self.passes))
+        return finds < least or (finds + passes) / 2 < max(least, _GUESSING)
 
 
 class AgreementLevel(StrEnum):
@@ -168,9 +169,8 @@ def check_judge(reviews: Sequence[Review], *, fewest: int) -> JudgeCheck | None:
         return None
     while 2 * n <= len(reviews):
         n, level = 2 * n, level / 2
-    used = reviews[:n]
-    failures, passes = (_measure_matches(used, level, failing=failing) for failing in (True, False))
-    return JudgeCheck(n, 2 * n, failures, passes)
+    table = _tabulate(reviews[:n])
+    return JudgeCheck(n, 2 * n, *(_measure_matches(table, level, failing=failing) for failing in (True, False)))
 
 
 def conclude(check: JudgeCheck | None, least: float | None) -> AgreementLevel | None:
@@ -191,15 +191,54 @@ def describe_check(check: JudgeCheck) -> str:
     at 100`.
     """
     if check.failures is None or check.passes is None:
-        verb = "fail" if check.failures is None else "pass"
-        return f"people {verb} none of {check.n:,} outputs; review a run with outputs that should {verb}"
+        verb, known = ("fail", check.passes) if check.failures is None else ("pass", check.failures)
+        text = (
+            f"people {verb} none of {check.n:,} outputs and agree with the judge on {known.matching if known else 0:,}"
+        )
+        return f"{text}; review a run with outputs that should {verb}"
     rate, low = check.balanced
     found = f"finds {check.failures.matching:,} of {check.failures.n:,} failures, at least {check.failures.low:.1%}"
     accuracy = f"balanced accuracy {rate:.1%}, at least {low:.1%}"
     return f"in {check.n:,} reviews it {found}; {accuracy}; next check at {check.next:,}"
 
 
-def _measure_matches(reviews: Sequence[Review], level: float, *, failing: bool) -> MatchRate | None:
+@record
+class _Table:
+    """Reviews by the verdicts of both, and the weights of the judge's failing and passing scores.
+
+    Attributes:
+        same: the reviews with equal verdicts, by whether both fail.
+        matching: those of them with equal scores.
+        missed: the reviews with different verdicts, by whether the person fails.
+        weights: the weight of a review, by whether the judge fails.
+        graded: whether there are several failing scores, and several passing ones.
+    """
+
+    same: Mapping[bool, int]
+    matching: Mapping[bool, int]
+    missed: Mapping[bool, int]
+    weights: Mapping[bool, float]
+    graded: Mapping[bool, bool]
+
+
+def _tabulate(reviews: Sequence[Review]) -> _Table:
+    same, matching, missed = Counter[bool](), Counter[bool](), Counter[bool]()
+    scores: dict[bool, set[float]] = {True: set(), False: set()}
+    for each in reviews:
+        (judge, person), judge_fails, person_fails = each.scores, each.judge_fails, each.person_fails
+        scores[judge_fails].add(judge)
+        scores[person_fails].add(person)
+        if judge_fails is person_fails:
+            same[person_fails] += 1
+            matching[person_fails] += judge == person
+        else:
+            missed[person_fails] += 1
+    failing, passing = weigh_reviews(reviews)
+    graded = {fails: len(known) > 1 for fails, known in scores.items()}
+    return _Table(same, matching, missed, {True: failing, False: passing}, graded)
+
+
+def _measure_matches(table: _Table, level: float, *, failing: bool) -> MatchRate | None:
     """The share of equal scores over the outputs that people fail (or pass), with a lower bound of this level.
 
     People's failing scores that the judge passes come from the judge's passing scores, of which a sample may have too
@@ -207,31 +246,22 @@ def _measure_matches(reviews: Sequence[Review], level: float, *, failing: bool) 
     given equal verdicts, for itself; each has half of the level. With one failing score, equal verdicts are equal
     scores.
     """
-    group = [each for each in reviews if each.person_fails is failing]
-    if not group:
+    same, matching, missed = table.same[failing], table.matching[failing], table.missed[failing]
+    if not same + missed:
         return None
-    same = [each for each in group if each.judge_fails is failing]
-    n, alike, matching = len(group), len(same), sum(each.agrees for each in same)
-    for_failing, for_passing = weigh_reviews(reviews)
-    weight, other = (for_failing, for_passing) if failing else (for_passing, for_failing)
-    total = weight * alike + other * (n - alike)
+    weight, other = table.weights[failing], table.weights[not failing]
+    total = weight * same + other * missed
     rate = weight * matching / total if total else 0.0
-    if abs(weight - other) < 10**-_DIGITS:
-        return MatchRate(n, matching, rate, clopper_pearson_low(matching, n, level))
-    if len(_list_scores(reviews, failing=failing)) < 2:
-        return MatchRate(n, matching, rate, _bound_weighted(alike, n - alike, weight, other, level=level))
-    low = _bound_weighted(alike, n - alike, weight, other, level=level / 2)
-    return MatchRate(n, matching, rate, low * clopper_pearson_low(matching, alike, level / 2) if alike else 0.0)
-
-
-def _list_scores(reviews: Iterable[Review], *, failing: bool) -> set[float]:
-    """The different failing (or passing) scores that the judge or people gave."""
-    return {
-        score
-        for each in reviews
-        for score, fails in zip(each.scores, (each.judge_fails, each.person_fails), strict=True)
-        if fails is failing
-    }
+    if abs(weight - other) < _CLOSE:
+        low = clopper_pearson_low(matching, same + missed, level)
+    elif not table.graded[failing]:
+        low = _bound_weighted(same, missed, weight, other, level=level)
+    elif not same:
+        low = 0.0
+    else:
+        low = _bound_weighted(same, missed, weight, other, level=level / 2)
+        low *= clopper_pearson_low(matching, same, level / 2)
+    return MatchRate(same + missed, matching, rate, low)
 
 
 def _bound_weighted(hits: int, misses: int, weight: float, other: float, *, level: float) -> float:
