@@ -28,6 +28,7 @@ import calibration_means
 import calibration_pool
 import calibration_power
 import calibration_repeats
+import calibration_run
 import calibration_slices
 import calibration_variants
 from calibration_targets import Effort, Target, print_targets
@@ -35,6 +36,7 @@ from calibration_targets import Effort, Target, print_targets
 Report = Callable[[Effort], Iterator[Target]]
 
 TOPICS: Mapping[str, Report] = {
+    "run": calibration_run.report,
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "few": calibration_few.report,

@@ -313,7 +313,7 @@ def judge_run(
     """
     from scoregate.core.comparison.earlier_runs import count_carried_suites
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import evaluate_gates
+    from scoregate.core.gate import judge_comparison
 
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
@@ -325,10 +325,10 @@ def judge_run(
         whole = run if earlier.run is None else count_carried_suites(run, earlier.run)
         comparison = replace(comparison, earlier=_compare_runs(whole, earlier, policy, exemptions))
     agreement = calibrations() if policy.asks_for_calibration else {}
-    verdict = evaluate_gates(
+    judged, verdict = judge_comparison(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
     )
-    return GateResult(comparison, verdict)
+    return GateResult(judged, verdict)
 
 
 def _compare_runs(

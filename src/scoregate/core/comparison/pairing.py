@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from math import isfinite, isnan, log
 from statistics import fmean
@@ -35,6 +35,9 @@ class Pairs:
         base: the baseline's mean over the pairs; None without pairs.
         step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
         trials: the values of each pair; empty if each case has as many values on both sides.
+        names: the name of each cluster, in their order; a case without a cluster is named by its hash.
+        lowerable: the number of clusters whose scores can still become lower, as the baseline has one above 0.
+        raisable: the number of clusters whose scores can still become higher, as the baseline has one below 1.
     """
 
     n: int = 0
@@ -46,6 +49,9 @@ class Pairs:
     base: float | None = None
     step: float = 0.0
     trials: tuple[Trials, ...] = ()
+    names: Sequence[Hashable] = ()
+    lowerable: int = 0
+    raisable: int = 0
 
     @property
     def sums(self) -> list[float]:
@@ -193,10 +199,10 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
     if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
         values, base_values = new.values(shared), baseline.values(shared)
         trials = tuple((values[case], base_values[case]) for case in shared)
-    n = len(shared)
+    n, members = len(shared), _name_clusters(shared, clusters)
     return Pairs(
         n,
-        tuple(_cluster_sums(shared, differences, clusters)),
+        tuple(_cluster_sums(differences, members)),
         rose=len([None for difference in differences if difference > 0]),
         fell=len([None for difference in differences if difference < 0]),
         errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
@@ -204,6 +210,9 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         base=fmean(base_means) if n else None,
         step=_single_trial_step(trials),
         trials=trials,
+        names=shared if members is None else tuple(dict.fromkeys(members)),
+        lowerable=_count_clusters(base_means, 0.0, members),
+        raisable=_count_clusters(base_means, 1.0, members),
     )
 
 
@@ -257,18 +266,29 @@ def case_clusters(columns: Columns) -> dict[str, str]:
     return {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
 
 
-def _cluster_sums(
-    cases: Sequence[str], differences: Sequence[float], clusters: Mapping[str, str]
-) -> Iterator[tuple[float, int]]:
+def _name_clusters(cases: Sequence[str], clusters: Mapping[str, str]) -> Sequence[Hashable] | None:
+    """The cluster of each case; a case without one is its own. None if no case has a cluster."""
     if not clusters:
+        return None
+    return [("cluster", clusters[case]) if case in clusters else ("case", case) for case in cases]
+
+
+def _cluster_sums(differences: Sequence[float], members: Sequence[Hashable] | None) -> Iterator[tuple[float, int]]:
+    if members is None:
         yield from ((difference, 1) for difference in differences)
         return
-    sums: dict[tuple[str, str], tuple[float, int]] = {}
-    for case, difference in zip(cases, differences, strict=True):
-        key = ("cluster", clusters[case]) if case in clusters else ("case", case)
+    sums: dict[Hashable, tuple[float, int]] = {}
+    for key, difference in zip(members, differences, strict=True):
         total, size = sums.get(key, (0.0, 0))
         sums[key] = (total + difference, size + 1)
     yield from sums.values()
+
+
+def _count_clusters(base_means: Sequence[float], end: float, members: Sequence[Hashable] | None) -> int:
+    """The number of clusters with a value that is not at this end of the scale."""
+    if members is None:
+        return len(base_means) - base_means.count(end)
+    return len({key for key, mean in zip(members, base_means, strict=True) if mean != end})
 
 
 def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
