@@ -23,6 +23,8 @@ from scoregate.core.runs.run import Run
 
 KINDS = (MIXED, RUBRIC, SKEWED)
 RED_MOST = 0.025
+# The number of pushes, and how often a pull request without a change may be red at least once.
+PUSHES = {1: 0.025, 5: 0.1, 15: 0.2}
 NOISE, LEVELS = 0.6, 0.5
 _AMOUNTS = ("durations_ms", "costs", "tokens")
 ALL_GATES = Limits(
@@ -81,6 +83,7 @@ def report(effort: Effort) -> Iterator[Target]:
     yield from _report_small_suites(effort)
     yield from _report_accepted(effort)
     yield from _report_lost_scores(effort)
+    yield from _report_pushes(effort)
 
 
 def _report_all_gates(effort: Effort) -> Iterator[Target]:
@@ -99,7 +102,7 @@ def _report_single_gates(effort: Effort) -> Iterator[Target]:
     red, _ = _measure(world, effort.of(500, 40))
     yield hold("no change, ratio limits of 20 suites: red", {world.name: red}, 0.0, RED_MOST)
     alone = _World("one row of scores falls by 15 %", 1, 1, 200, _REGRESSION, (MIXED,), change=_lower(0.15, {0}))
-    beside = replace(alone, name="the same beside limits on ratios of 20 suites", suites=20, has_amounts=True)
+    beside = replace(alone, name="the same, with limits on ratios of 20 suites", suites=20, has_amounts=True)
     beside = replace(beside, limits=_RATIOS, of_first=_REGRESSION)
     powers = [_measure(each, effort.of(200, 30))[0] for each in (alone, beside)]
     lost = Rate(powers[0].value - powers[1].value, max(powers[0].error, powers[1].error))
@@ -148,6 +151,33 @@ def _report_lost_scores(effort: Effort) -> Iterator[Target]:
         world = _World(name, 1, 12, n, _REGRESSION, (MIXED,), correlation=0.0, silent=0.3)
         _, found[name] = _measure(world, effort.of(500, 40))
     yield hold("scores lost at random: unmeasurable", found, 0.0, RED_MOST)
+
+
+def _report_pushes(effort: Effort) -> Iterator[Target]:
+    text = (
+        "No change, `fail_on_regression`, one suite: red at least once in so many pushes compared with the same base."
+    )
+    print_table("Pushes of one pull request", ["n", *map(str, PUSHES)], text)
+    cells = {pushes: dict[str, Rate]() for pushes in PUSHES}
+    for n in (50, 200, 1_000):
+        found = survey(f"pushes, n = {n}", partial(_find_first_red, n=n), effort.of(600 if n < 1_000 else 200, 30))
+        rates = [found.rate(lambda first, most=pushes: first <= most) for pushes in PUSHES]
+        print_row(n, *rates)
+        for pushes, rate in zip(PUSHES, rates, strict=True):
+            cells[pushes][f"n = {n}"] = rate
+    for pushes, most in PUSHES.items():
+        yield hold(f"no change, {pushes} pushes: red at least once", cells[pushes], 0.0, most)
+
+
+def _find_first_red(source: Generator, *, n: int) -> int:
+    """The number of the first push that is red; one more than the last if none is."""
+    quality = MIXED.quality(source, (n,))
+    base, policy = run_of({"e": MIXED.trials(source, quality, 1)}), Policy(_REGRESSION, criteria=CRITERIA)
+    for push in range(1, max(PUSHES) + 1):
+        comparison = compare(run_of({"e": MIXED.trials(source, quality, 1)}), base, criteria=CRITERIA)
+        if evaluate_gates(comparison, policy).conclusion is Conclusion.FAILED:
+            return push
+    return max(PUSHES) + 1
 
 
 def _exempt(entry: AcceptedRegression) -> Exemptions:

@@ -120,6 +120,15 @@ def test_a_collapsed_suite_of_five_among_others_is_not_green() -> None:
     assert judge(suites_of(12, *[GOOD] * 4, first=[BAD] * 4), suites_of(12, *[GOOD] * 4))[1].exit_code == 0
 
 
+def test_several_evaluators_of_few_cases_are_unmeasurable_only_by_a_large_fall() -> None:
+    def run(*scores: float) -> Run:
+        cases = {f"c{at}": dict.fromkeys(("a", "b"), score) for at, score in enumerate(scores)}
+        return run_of(ExampleSuite(cases, evaluators=[info("a"), info("b")]))
+
+    for score, exit_code in ((0.8, 0), (0.5, 3), (0.0, 3)):
+        assert judge(run(*[score] * 3), run(*[GOOD] * 3))[1].exit_code == exit_code
+
+
 def test_a_small_fall_of_every_case_stops_no_run() -> None:
     _, verdict = judge(suites_of(1, *[0.95] * 5), suites_of(1, *[GOOD] * 5))
     assert verdict.exit_code == 0

@@ -78,7 +78,8 @@ def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origi
     is_beyond = exceeds(-row.effect, most) and not row.is_accepted
     text = f"a drop of at most {most:.3f}"
     for finding in _check_row(rule, row, context, is_beyond=is_beyond, limit=text, origin=origin):
-        value, is_uncertain = finding.value, is_beyond and finding.conclusion is Conclusion.PASSED
+        value = finding.value
+        is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
         if is_uncertain and row.label is not RowLabel.TOO_FEW:
             value += f": above the limit, within noise{_describe_deciding_cases(row)}"
         yield replace(finding, value=value, bound=most, uncertain=is_uncertain)
@@ -102,7 +103,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             findings = iter((finding,))
         for finding in findings:
-            is_uncertain = is_beyond and finding.conclusion is Conclusion.PASSED
+            is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
             noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
             value = f"{each.name}: {finding.value}{noise}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
@@ -190,7 +191,7 @@ def _check_row(
         return
     elif is_beyond and row.label is RowLabel.WORSE:
         conclusion = Conclusion.FAILED
-    elif is_beyond and _is_too_few_to_fail(row, context) and is_collapse(row, can_fail=not powerless):
+    elif is_beyond and _has_collapsed(row, context, can_fail=not powerless):
         conclusion = Conclusion.UNMEASURABLE
         value += f": every case fell, and {describe_few(row)} are too few to be certain"
     elif powerless:
@@ -201,8 +202,11 @@ def _check_row(
     yield Finding(rule, conclusion, value, limit, origin, row.suite, row.evaluator)
 
 
-def _is_too_few_to_fail(row: Row, context: SuiteContext) -> bool:
-    return row.units.able < context.families.shares.fewest_cases
+def _has_collapsed(row: Row, context: SuiteContext, *, can_fail: bool) -> bool:
+    """Whether every case of a row fell, which could be certain with more cases."""
+    families = context.families
+    is_too_few = row.units.able < families.shares.fewest_cases
+    return is_too_few and is_collapse(row, can_fail=can_fail, is_alone=len(families.small.rows) < _SEVERAL)
 
 
 def _explain_powerless(row: Row, context: SuiteContext) -> str:
