@@ -179,23 +179,20 @@ def compare(
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = _pair_suites(run, base)
-    base, baselines = _collect_baselines(run, base, pairs, pool)
-    whole_baselines = baselines
-    part, baselines = exclude_kept_cases(run, baselines)
+    base, whole_suites = _collect_baselines(run, base, pairs, pool)
+    part, baselines = exclude_kept_cases(run, whole_suites)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
     past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
     part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
-    indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
-    extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
-    compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
-    measured_rows = mark_lost_scores(compared, criteria.alpha)
-    corrected = correct_drift(list(_with_accepted(measured_rows, run, exemptions)), controls, criteria)
+    extras = {i: _find_extras(run, base, i, baselines[i][0]) for i, _ in pairs if run.suites[i].kept is None}
+    scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
+    compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
+    corrected = correct_drift(list(compared), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    # Slices count kept cases as unchanged pairs, like the means of rows: limits hold for all cases of a slice.
-    sliced = {i: known for i, known in _add_earlier(run, whole_baselines, past).items() if not run.suites[i].carried}
+    sliced = _find_sliced_suites(run, whole_suites, past)
     return replace(
         known,
         base=base,
@@ -266,6 +263,17 @@ def _add_earlier(
         index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
         for index, suites in baselines.items()
     }
+
+
+def _find_sliced_suites(
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+) -> dict[int, list[SuiteResult]]:
+    """The suites whose slices are compared, with all of their cases.
+
+    Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
+    """
+    known = _add_earlier(run, baselines, earlier)
+    return {index: suites for index, suites in known.items() if run.suites[index].carried is None}
 
 
 def _find_controls(

@@ -86,10 +86,16 @@ class _Tables:
     def write(self, comparison: Comparison) -> Comparison:
         """The comparison with these rows."""
         slices, earlier = comparison.slices, comparison.earlier
+        by_name = {(row.suite, row.evaluator): row for row in self.rows}
+        arms = (
+            each if each.change is None else replace(each, change=by_name.get((each.suite, each.change.evaluator)))
+            for each in comparison.arms
+        )
         sliced = (replace(each, row=row) for each, row in zip(slices.rows, self.slices, strict=True))
         return replace(
             comparison,
             rows=self.rows,
+            arms=tuple(arms),
             slices=replace(slices, rows=tuple(sliced)),
             earlier=None if earlier is None else replace(earlier, rows=self.declines),
         )

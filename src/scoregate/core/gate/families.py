@@ -11,8 +11,8 @@ from scoregate.core.records import record
 from scoregate.core.statistics.joint_test import joint_fall_test
 from scoregate.core.statistics.significance import benjamini_hochberg
 
-# Of the error rate of a run. Quantities get little: in one family with them, a row of scores with a power of .88 would
-# fall to .53 beside 20 suites with ratio limits; with this share it has .85 (`benchmarks/calibration_run.py`).
+# Of the error rate of a run. Quantities get little: in one family with the ratio limits of 20 suites, the power of a
+# row of scores would fall from .88 to .53; with this share it is .85 (`benchmarks/calibration_run.py`).
 _SCORE_SHARE, _RATIO_SHARE = 0.8, 0.2
 
 
