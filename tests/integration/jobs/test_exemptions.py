@@ -73,10 +73,10 @@ def test_an_entry_of_the_base_accepts_the_regression_of_a_pull_request(world: Wo
 
 
 def test_a_larger_drop_than_the_base_accepts_always_fails(world: World) -> None:
-    prepare(world, accepted=ENTRY.replace("0.6", "0.5"))
+    prepare(world, accepted=ENTRY.replace("0.6", "0.1"))
     job = judge(world, change(world, ENTRY))
     assert job.exit_code == 1, job.output
-    assert "more than the 0.500 that is accepted" in job.output
+    assert "more than the 0.100 that is accepted" in job.output
     assert "it needs the label `scoregate: accept`, set by someone with write access" in explain(job)
 
 
