@@ -230,14 +230,15 @@ def _compare_cases(test: RatioTest, sides: tuple[Side, Side], amounts: _Amounts)
     new, old = sides
     finding, limit = test.finding, test.finding.bound or 0.0
     is_p95 = amounts.measure is Measure.LATENCY
-    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
+    columns = amounts.suite.columns
+    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old, columns)
     if ratio is None:
         finding = replace(finding, value="no case has a value in both runs", applied=False)
         return replace(test, finding=finding)
     value = f"{ratio.times:.2f} × the baseline's"
     if ratio.low is not None and ratio.high is not None:
         value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
-    pairs = pair_sides(new, old, case_clusters(amounts.suite.columns))
+    pairs = pair_sides(new, old, case_clusters(columns))
     return replace(
         test,
         finding=replace(finding, value=value),
@@ -245,7 +246,7 @@ def _compare_cases(test: RatioTest, sides: tuple[Side, Side], amounts: _Amounts)
         pairs=len(pairs.clusters),
         is_beyond=exceeds(ratio.times, limit),
         has_all_risen=pairs.rose == pairs.n,
-        p=p95_test(new, old) if is_p95 else total_test(new, old, amounts.suite.columns),
+        p=p95_test(new, old, columns) if is_p95 else total_test(new, old, columns),
     )
 
 
