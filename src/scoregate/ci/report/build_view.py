@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
 from scoregate.ci.report.failing_trials import FailingTrial, count_failing, pick_failing
+from scoregate.ci.report.heading import build_title, find_unwatched
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
@@ -76,9 +76,10 @@ def _build_without_exemptions(
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.commit)
     failing, drops, errors = _build_case_views(comparison, totals, context)
+    rows, slices = build_rows(comparison, verdict), build_slices(comparison, verdict)
     return ReportView(
         context=context,
-        title=build_title(verdict),
+        title=build_title(verdict, find_unwatched(rows, slices, verdict.warnings)),
         conclusion=verdict.conclusion,
         exit_code=verdict.exit_code,
         run=_build_run_view(run),
@@ -87,7 +88,7 @@ def _build_without_exemptions(
         pooled=comparison.pooled,
         totals=totals,
         suites=build_suites(comparison, verdict),
-        rows=build_rows(comparison, verdict),
+        rows=rows,
         quantities=comparison.quantities,
         findings=tuple(sorted(verdict.findings, key=_finding_order)),
         warnings=verdict.warnings,
@@ -108,7 +109,7 @@ def _build_without_exemptions(
         base_cases=_read_cases(baseline),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
-        slices=build_slices(comparison, verdict),
+        slices=slices,
         slices_left_out=comparison.slices.left_out,
         variants=tuple(build_variant_tables(comparison.variants)),
         model_calls=build_calls_table(run, baseline),
@@ -151,30 +152,6 @@ def _build_case_views(
     )
     drop_views = tuple(build_drops(comparison, drops, collected.snapshots, before, context))
     return tuple(sort_failing(failing)), drop_views, tuple(collected.errors)
-
-
-def build_title(verdict: Verdict) -> str:
-    """The verdict in a few words: `2 of 4 gates failed`; if it passed, also the number of changed evaluators."""
-    conclusions = [finding.conclusion for finding in verdict.findings]
-    failed, unmeasured = conclusions.count(Conclusion.FAILED), conclusions.count(Conclusion.UNMEASURABLE)
-    gates = number_format.count(len(conclusions), "gate")
-    if failed:
-        return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
-    if unmeasured == 1:
-        problem = verdict.failed[0].title
-        return f"could not be measured: {problem[:1].lower()}{problem[1:]}"
-    if unmeasured:
-        return f"could not be measured: {unmeasured} problems"
-    title = f"{gates} passed" if conclusions else "passed, no gate is set"
-    if verdict.not_applied:
-        *first, last = verdict.not_applied
-        names = " and ".join(filter(None, (", ".join(first), last)))
-        title += f"; {names} not applied: there is no baseline"
-    if verdict.left_out:
-        title += f"; {number_format.count(len(verdict.left_out), 'limit')} not applied"
-    counts = Counter(each.change for each in verdict.evaluator_changes)
-    changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
-    return f"{title}; evaluators since the baseline: {changes}" if changes else title
 
 
 def _describe_left_out(finding: Finding) -> str:

@@ -281,6 +281,8 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
         yield hanging_indent(
             mark(ReportState.UNCERTAIN), Text("within noise of its limit: ").append_text(_gate_text(finding))
         )
+    for finding in view.powerless[:most]:
+        yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))
 
 
 def _gate_text(finding: Finding) -> Text:
@@ -316,5 +318,5 @@ def _verdict_line(view: ReportView) -> Table:
     if totals.cost is not None:
         facts.append(number_format.cost(totals.cost))
     facts.append(number_format.duration(totals.duration_s))
-    sign, style = MARKS[view.conclusion]
+    sign, style = MARKS[view.mark]
     return hanging_indent(Text(sign, style=style), Text(f"scoregate: {' · '.join(facts)}", style=style))
