@@ -108,9 +108,9 @@ def find_unwatched(
 ) -> tuple[UnwatchedDrop, ...]:
     """What is worse although no gate that compares it with the baseline passed or failed for it.
 
-    A drop within the limit of `max_drop` is watched, so the run may pass with a tick. Neither accepted regressions nor
-    rows that the provider's drift explains are worse. A slice counts only if its suite's row doesn't: that row already
-    says so, or a limit allows it.
+    A drop within the limit of `max_drop` is watched. Accepted regressions and changes that the provider's drift explains
+    don't count. A slice counts only if the row of its whole suite isn't worse: else that row is named, or a limit
+    allows it.
 
     Args:
         rows: the rows of scores.
