@@ -56,6 +56,7 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
     """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
+    context = replace(context, commit=context.commit or comparison.run.commit)
     ungated = _describe_ungated(verdict)
     view = _build_without_exemptions(comparison, verdict, context, ungated)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
@@ -74,7 +75,6 @@ def _build_without_exemptions(
     comparison: Comparison, verdict: Verdict, context: ReportContext, ungated: str
 ) -> ReportView:
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
-    context = replace(context, commit=context.commit or run.commit)
     failing, drops, errors = _build_case_views(comparison, totals, context)
     rows, slices = build_rows(comparison, verdict), build_slices(comparison, verdict)
     return ReportView(

@@ -108,7 +108,7 @@ def find_unwatched(
 ) -> tuple[UnwatchedDrop, ...]:
     """What is worse although no gate that compares it with the baseline passed or failed for it.
 
-    A drop within the limit of `max_drop` is watched. Accepted regressions and changes that the provider's drift explains
+    A drop within the limit of `max_drop` is watched. Accepted regressions and changes that drift explains
     don't count. A slice counts only if the row of its whole suite isn't worse: else that row is named, or a limit
     allows it.
 
