@@ -21,7 +21,7 @@ from scoregate.ci.report.cases import (
 )
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
-from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
+from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, describe_compared, summarize
 from scoregate.ci.report.failing_trials import FailingTrial, count_failing, pick_failing
 from scoregate.ci.report.heading import build_title, find_unwatched
 from scoregate.ci.report.history import build_past_runs
@@ -248,6 +248,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
+    yield from describe_compared(comparison.quarantined)
     yield from _drift_notices(comparison)
     # Files of other frameworks never have their evaluators' code.
     imported = {suite.label for suite in run.suites if suite.setup is not None}

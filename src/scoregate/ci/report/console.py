@@ -256,7 +256,7 @@ def _quarantine_lines(view: ReportView, *, most: int) -> Iterator[RenderableType
     if not view.quarantined:
         return
     count = number_format.count(len(view.quarantined), "case")
-    yield Text(f"{count} in quarantine, left out of every gate:", style="bold")
+    yield Text(f"{count} in quarantine, {view.quarantine_effect}:", style="bold")
     for flaky in view.quarantined[:most]:
         change = f"{flaky.base_status} → {flaky.status}" if view.base else flaky.status
         stable = f" ({flaky.stability})" if flaky.stable else ""

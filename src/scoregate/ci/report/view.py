@@ -162,6 +162,13 @@ class ReportView:
         return tuple(each for each in self.exemptions if each.needs_attention)
 
     @property
+    def quarantine_effect(self) -> str:
+        """Which gates the cases in quarantine are left out of."""
+        if compared := sum(each.compared for each in self.quarantined):
+            return f"left out of the gates, but gates that compare scores still count {compared:,} of them"
+        return "left out of every gate"
+
+    @property
     def worst_slices(self) -> tuple[SliceView, ...]:
         """The slices that were compared or miss a gate, worst first."""
         return tuple(each for each in self.slices if each.compared or each.is_bad)
