@@ -35,8 +35,8 @@ that newly fail, or those that failed in the base. The pull request runs again. 
 whatever the age of the entries. `younger`: the product with the same base, which was measured before the entries.
 `older`: the product with a base that was measured after them."""
 STREAKS = f"""\
-How often the report says that a case can leave the quarantine although it fails by chance: after {STABLE_RUNS} passes in
-a row (their bound is a failure rate of {bound_failure_rate(STABLE_RUNS):.3f}), and after five."""
+How often the report says that a case can leave the quarantine although it fails by chance: after {STABLE_RUNS} passes
+in a row (their bound is a failure rate of {bound_failure_rate(STABLE_RUNS):.3f}), and after five."""
 
 
 @dataclass(frozen=True)
