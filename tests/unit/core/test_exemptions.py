@@ -318,9 +318,8 @@ def test_a_case_whose_entry_is_younger_than_the_base_stays_in_the_comparison() -
         "demo: the comparison of scores still counts 1 case in quarantine. The baseline may have"
     )
     comment = "".join(markdown.render(view))
-    assert (
-        "<b>1 case in quarantine</b>, left out of the gates, but gates that compare scores still count 1 of them"
-        in (comment)
+    assert "<b>1 case in quarantine</b>, left out of the gates, but gates that compare scores still count it" in (
+        comment
     )
     assert result_json.to_data(view)["quarantined"][0]["compared"] is True
     older = gate_result(now, before, settings=settings, quarantined=(FLAKY,))

@@ -163,11 +163,11 @@ def test_gates_that_can_not_fail_are_named_and_not_counted() -> None:
     rate = Finding("error rate", Conclusion.PASSED, "0 of 5", "≤ 5%", suite="a")
     weak = finding("regression", "a")
     assert build_title(Verdict((rate,))) == "1 gate passed"
-    assert build_title(Verdict((rate, weak))) == "1 gate passed; regression of a can't fail"
-    assert build_title(Verdict((weak,))) == "passed; regression of a can't fail"
+    assert build_title(Verdict((rate, weak))) == "1 gate passed; 1 gate can't fail (regression of a)"
+    assert build_title(Verdict((weak,))) == "passed; 1 gate can't fail (regression of a)"
     many = tuple(finding(rule, suite) for rule in ("drop", "regression") for suite in ("a", "b", "c"))
     assert build_title(Verdict((rate, weak, *many))) == (
-        "1 gate passed; regression of a, drop of a and 4 more gates can't fail"
+        "1 gate passed; 7 gates can't fail (regression of a, drop of a and 4 more)"
     )
     failed = replace(rate, conclusion=Conclusion.FAILED)
     assert build_title(Verdict((failed, weak))) == "1 of 2 gates failed"
@@ -182,7 +182,7 @@ def test_reports_show_why_a_gate_can_not_fail() -> None:
     )
     assert [each.rule for each in view.powerless] == ["regression"]
     assert view.near == ()
-    assert headings(view)[0] == "## ✅ scoregate: 1 gate passed; regression of support-bot can't fail"
+    assert headings(view)[0] == "## ✅ scoregate: 1 gate passed; 1 gate can't fail (regression of support-bot)"
     (gate,) = view.powerless
     line = f"? Regression of support-bot · quality: {gate.value}, required: no regression"
     assert line in terminal(view).splitlines()

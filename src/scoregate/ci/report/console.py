@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -318,5 +319,6 @@ def _verdict_line(view: ReportView) -> Table:
     if totals.cost is not None:
         facts.append(number_format.cost(totals.cost))
     facts.append(number_format.duration(totals.duration_s))
-    sign, style = MARKS[view.mark]
+    sign, color = MARKS[view.mark]
+    style = Style.parse(color) + Style(bold=True)
     return hanging_indent(Text(sign, style=style), Text(f"scoregate: {' · '.join(facts)}", style=style))

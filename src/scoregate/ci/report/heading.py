@@ -76,8 +76,9 @@ def _describe_unwatched(unwatched: Sequence[UnwatchedDrop]) -> str:
 
 def _list_restrictions(verdict: Verdict) -> Iterator[str]:
     """What a passed run leaves open: gates that can't fail, limits without a baseline, changed evaluators."""
-    if names := list(dict.fromkeys(map(_name_gate, list_powerless(verdict.findings)))):
-        yield f"{_join_names(names, 'gate')} can't fail"
+    if powerless := list_powerless(verdict.findings):
+        names = _join_names(list(dict.fromkeys(map(_name_gate, powerless))))
+        yield f"{number_format.count(len(powerless), 'gate')} can't fail ({names})"
     if verdict.not_applied:
         *first, last = verdict.not_applied
         gates = " and ".join(filter(None, (", ".join(first), last)))
@@ -95,11 +96,10 @@ def _name_gate(finding: Finding) -> str:
     return title if finding.suite is None else f"{title} of {display_name(finding.suite, _LONGEST_NAME)}"
 
 
-def _join_names(names: Sequence[str], noun: str = "") -> str:
+def _join_names(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and 3 more`."""
     if (hidden := len(names) - _MOST_NAMES) > 0:
-        more = f"{hidden:,} more" if not noun else number_format.count(hidden, f"more {noun}")
-        return f"{', '.join(names[:_MOST_NAMES])} and {more}"
+        return f"{', '.join(names[:_MOST_NAMES])} and {hidden:,} more"
     return " and ".join(names)
 
 

@@ -165,7 +165,9 @@ class ReportView:
     def quarantine_effect(self) -> str:
         """Which gates the cases in quarantine are left out of."""
         if compared := sum(each.compared for each in self.quarantined):
-            return f"left out of the gates, but gates that compare scores still count {compared:,} of them"
+            them = "it" if len(self.quarantined) == 1 else "them"
+            still = them if compared == len(self.quarantined) else f"{compared:,} of them"
+            return f"left out of the gates, but gates that compare scores still count {still}"
         return "left out of every gate"
 
     @property
