@@ -28,6 +28,7 @@ import calibration_lost
 import calibration_means
 import calibration_pool
 import calibration_power
+import calibration_quarantine
 import calibration_repeats
 import calibration_run
 import calibration_slices
@@ -52,6 +53,7 @@ TOPICS: Mapping[str, Report] = {
     "means": calibration_means.report,
     "pool": calibration_pool.report,
     "power": calibration_power.report,
+    "quarantine": calibration_quarantine.report,
     "lost": calibration_lost.report,
     "errors": calibration_errors.report,
     "limits": calibration_limits.report,

@@ -205,6 +205,23 @@ def test_cases_in_quarantine_follow_the_base(world: World, shallow: bool) -> Non
     assert junit.count("in quarantine until 2999-12-31, owner bo: the clock") >= 11
 
 
+def test_an_entry_takes_cases_out_of_the_comparison_once_the_base_was_measured_with_it(world: World) -> None:
+    prepare(world)
+    world.repo.roles["ana"] = "write"
+    pull = change(world, quarantine=FLAKY)
+    pull.label(LABEL, "ana")
+    job = judge(world, pull)
+    assert job.exit_code == 1, job.output
+    assert "Regression of demo" in job.output
+    assert "gates that compare scores still count them" in job.comment
+    assert {each["compared"] for each in job.result["quarantined"]} == {True}
+    measured = world.job(events.pull_request(pull), "run", "--baseline", "rerun")
+    assert measured.exit_code == 0, measured.output
+    assert [row["n"] for row in measured.result["rows"]] == [9]
+    again = world.job(events.pull_request(pull), "gate")
+    assert again.exit_code == 0, again.output
+
+
 def test_a_case_that_was_stable_for_long_can_leave_the_quarantine(world: World) -> None:
     prepare(world, quarantine=FLAKY.replace('"good 1*"', '"good 1"') + "stable_runs = 3\n")
     for stable in (False, True):
