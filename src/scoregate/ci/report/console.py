@@ -282,8 +282,6 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
         yield hanging_indent(
             mark(ReportState.UNCERTAIN), Text("within noise of its limit: ").append_text(_gate_text(finding))
         )
-    for finding in view.powerless[:most]:
-        yield hanging_indent(mark(ReportState.UNCERTAIN), _gate_text(finding))
 
 
 def _gate_text(finding: Finding) -> Text:

@@ -6,7 +6,7 @@ A tick over a row that is worse would hide it, and so would a gate that passed b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState, RowView
@@ -61,9 +61,8 @@ def _describe_pass(verdict: Verdict, unwatched: Sequence[UnwatchedDrop]) -> str:
     if unwatched:
         return f"passed, but {_describe_unwatched(unwatched)}"
     if not verdict.findings:
-        return "passed, no gate is set"
-    passed = len(verdict.findings) - len(list_powerless(verdict.findings))
-    return f"{number_format.count(passed, 'gate')} passed" if passed else "passed"
+        return "passed" if any(map(can_not_fail, verdict.left_out)) else "passed, no gate is set"
+    return f"{number_format.count(len(verdict.findings), 'gate')} passed"
 
 
 def _describe_unwatched(unwatched: Sequence[UnwatchedDrop]) -> str:
@@ -76,15 +75,15 @@ def _describe_unwatched(unwatched: Sequence[UnwatchedDrop]) -> str:
 
 def _list_restrictions(verdict: Verdict) -> Iterator[str]:
     """What a passed run leaves open: gates that can't fail, limits without a baseline, changed evaluators."""
-    if powerless := list_powerless(verdict.findings):
+    if powerless := list(filter(can_not_fail, verdict.left_out)):
         names = _join_names(list(dict.fromkeys(map(_name_gate, powerless))))
         yield f"{number_format.count(len(powerless), 'gate')} can't fail ({names})"
     if verdict.not_applied:
         *first, last = verdict.not_applied
         gates = " and ".join(filter(None, (", ".join(first), last)))
         yield f"{gates} not applied: there is no baseline"
-    if verdict.left_out:
-        yield f"{number_format.count(len(verdict.left_out), 'limit')} not applied"
+    if others := len(verdict.left_out) - len(powerless):
+        yield f"{number_format.count(others, 'limit')} not applied"
     counts = Counter(each.change for each in verdict.evaluator_changes)
     changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
     if changes:
@@ -141,15 +140,8 @@ def _show(suite: str) -> str:
 
 
 def can_not_fail(finding: Finding) -> bool:
-    """Whether a gate passed only because too few cases can still fall for it to fail."""
-    return finding.conclusion is Conclusion.PASSED and "can't fail" in finding.value
-
-
-def list_powerless(
-    findings: Iterable[Finding], is_powerless: Callable[[Finding], bool] = can_not_fail
-) -> tuple[Finding, ...]:
-    """The gates that can't fail with the cases of this run."""
-    return tuple(filter(is_powerless, findings))
+    """Whether a limit was not applied because no outcome of so few cases would make its gate fail."""
+    return not finding.applied and "can't fail" in finding.value
 
 
 def find_mark(conclusion: Conclusion, unwatched: Sequence[UnwatchedDrop]) -> Conclusion | ReportState:

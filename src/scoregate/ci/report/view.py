@@ -13,7 +13,7 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
-from scoregate.ci.report.heading import can_not_fail, find_mark, find_unwatched, list_powerless
+from scoregate.ci.report.heading import find_mark, find_unwatched
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
@@ -183,13 +183,7 @@ class ReportView:
     @property
     def near(self) -> tuple[Finding, ...]:
         """The gates that hold by less than noise, or although the estimate is beyond their limit."""
-        uncertain = (each for each in self.findings if each.uncertain and each.conclusion is Conclusion.PASSED)
-        return tuple(each for each in uncertain if not can_not_fail(each))
-
-    @property
-    def powerless(self) -> tuple[Finding, ...]:
-        """The gates that passed and can't fail with the cases of this run."""
-        return list_powerless(self.findings)
+        return tuple(each for each in self.findings if each.uncertain and each.conclusion is Conclusion.PASSED)
 
     @property
     def ungated_errors(self) -> tuple[ErrorView, ...]:

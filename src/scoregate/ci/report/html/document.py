@@ -12,7 +12,6 @@ from jinja2 import Environment, Template
 from markupsafe import Markup
 
 from scoregate.ci.report.context import commit_url
-from scoregate.ci.report.heading import can_not_fail
 from scoregate.ci.report.html import assets, charts, sparklines
 from scoregate.ci.report.html.case_list import CaseChange, CaseEntry, build_entries
 from scoregate.ci.report.html.charts import draw_forest, draw_latencies, draw_scatters
@@ -68,7 +67,6 @@ def load_environment() -> Environment:
     created = make_environment(_TEMPLATES, _finalize)
     created.filters |= {"own": Markup, "sign": _SIGNS.__getitem__, "kind": KINDS.__getitem__, "name": one_name}
     created.filters |= {"address": urlencode, "shown": _format_text, "listed": ", ".join, "max": max}
-    created.tests["powerless"] = can_not_fail
     created.globals |= {"forest_plot": charts, "scatter_plot": charts, "latency_plot": charts, "spark_plot": sparklines}
     return created
 
