@@ -215,6 +215,28 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     assert shared.pooled == 1  # five runs with the same stored answers
 
 
+def test_a_baseline_of_several_runs_moves_less() -> None:
+    means, error = [0.4, 0.6] * 5, 0.02
+    for pooled, base_trials, counted in ((1, 1, 1), (5, 5, 5), (5, 2.6, 3), (3, 5, 3), (5, 0.4, 1)):
+        movement = measure_movement(means, error, trials=1, base_trials=base_trials, pooled=pooled)
+        assert movement is not None
+        explained = error**2 * counted / (1 + base_trials)
+        excess = (stdev(means) ** 2 - explained) ** 0.5
+        assert (movement.pooled, movement.runs) == (counted, 10)
+        assert movement.excess == pytest.approx(excess)
+        assert movement.widen_error(error) == pytest.approx((error**2 + excess**2 * (1 + 1 / counted)) ** 0.5)
+
+
+def test_movement_needs_five_runs_and_a_known_error() -> None:
+    def measure(means: Sequence[float], error: float = 0.02, base_trials: float = 1) -> bool:
+        return measure_movement(means, error, trials=1, base_trials=base_trials, pooled=1) is not None
+
+    assert measure([0.5] * 5)
+    assert not measure([0.5] * 4)
+    assert not measure([0.5] * 5, float("inf"))
+    assert not measure([0.5] * 5, base_trials=0)
+
+
 def test_shards_of_a_script_have_one_digest() -> None:
     other = Dependency("file", "other.md", "b2")
     name = "evals/demo.py"
