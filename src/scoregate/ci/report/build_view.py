@@ -20,6 +20,7 @@ from scoregate.ci.report.cases import (
     format_trace,
     sort_failing,
 )
+from scoregate.ci.report.cluster_hints import describe_cluster_hints
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
@@ -272,6 +273,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
     yield from _drift_notices(comparison)
+    yield from describe_cluster_hints(comparison)
     # Files of other frameworks never have their evaluators' code.
     imported = {suite.label for suite in run.suites if suite.setup is not None}
     unchecked = {row.evaluator for row in comparison.rows if row.n and not row.checked and row.suite not in imported}
