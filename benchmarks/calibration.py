@@ -15,6 +15,7 @@ import calibration_accepted
 import calibration_arms
 import calibration_auto
 import calibration_cells
+import calibration_clusters
 import calibration_decline
 import calibration_drift
 import calibration_errors
@@ -54,6 +55,7 @@ TOPICS: Mapping[str, Report] = {
     "kappa": calibration_kappa.report,
     "variants": calibration_variants.report,
     "arms": calibration_arms.report,
+    "clusters": calibration_clusters.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -19,6 +19,6 @@ def describe_cluster_hints(comparison: Comparison) -> Iterator[str]:
         found = f"{test.n:,} cases in {test.groups:,} clusters, correlation {test.correlation:.2f}"
         table, value = json.dumps(escape(suite.id)), json.dumps(hint.setting)
         yield (
-            f"{suite.label}: cases with {alike} change together ({found}), and are compared as if they were independent."
+            f"{suite.label}: cases with {alike} change together ({found}), but count as independent."
             f" If they belong together, set `cluster = {value}` in [suites.{table}]."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from scoregate.core.identity import bounded_name
@@ -32,6 +33,7 @@ def check_cluster(setting: str) -> str:
     return setting
 
 
+@lru_cache(maxsize=1024)
 def may_name_cluster(field: str) -> bool:
     """Whether the name of a field says that its value may name a cluster, such as `document_id` or `threadId`."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field.rpartition(".")[2]).replace("-", "_").replace(" ", "_").lower()
@@ -57,24 +59,27 @@ def match_name(name: str, pattern: str) -> str | None:
 
     A `*` is any text, as short as possible. The time is linear in the length of the name, which isn't trusted.
     """
-    before, _, after = pattern.partition(PART)
-    start, end = 0, len(name)
-    first, *others = before.split("*")
-    if not name.startswith(first):
+    first, before, after, last = _split_pattern(pattern)
+    if not (name.startswith(first) and name.endswith(last)):
         return None
-    start = len(first)
-    for text in others:
+    start, end = len(first), len(name) - len(last)
+    for text in before:
         if (found := name.find(text, start)) < 0:
             return None
         start = found + len(text)
-    *others, last = after.split("*")
-    if not name.endswith(last):
-        return None
-    end -= len(last)
-    for text in reversed(others):
+    for text in after:
         if (end := name.rfind(text, start, end)) < 0:
             return None
     return bounded_name(name[start:end]) or None if start < end else None
+
+
+@lru_cache(maxsize=256)
+def _split_pattern(pattern: str) -> tuple[str, list[str], list[str], str]:
+    """The text at the start, the texts up to the cluster, those from the end back to it, and the text at the end."""
+    left, _, right = pattern.partition(PART)
+    first, *before = left.split("*")
+    *after, last = right.split("*")
+    return first, before, after[::-1], last
 
 
 def _name_value(value: Any) -> str | None:
