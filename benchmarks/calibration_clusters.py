@@ -1,4 +1,4 @@
-"""Clusters that nobody declared: how often labels are wrong, and how often the hint says what to declare."""
+"""Clusters that are not declared: how often labels are wrong, and how often the hint says what to declare."""
 
 from __future__ import annotations
 

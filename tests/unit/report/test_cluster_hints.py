@@ -1,4 +1,4 @@
-"""Hints at clusters that nobody declared, in every report; how often they come is simulated with fixed seeds."""
+"""Hints at clusters that are not declared, in every report; how often they come is simulated with fixed seeds."""
 
 from __future__ import annotations
 
@@ -90,3 +90,13 @@ def test_of_a_large_suite_only_the_first_cases_are_read() -> None:
     (hint,) = find_cluster_hints(compare(replace(new, read_inputs=lambda: count(new)), base))
     assert hint.setting == "*[{cluster}-*]"
     assert read == _MOST_CASES
+
+
+def test_changes_among_cases_that_were_not_read_are_no_evidence() -> None:
+    trials = [Trial(f"{n // 4}/{n % 4}", (Score("ok", 1.0),), name=f"a[d{n // 4}-{n % 4}]") for n in range(6_000)]
+    changed = [
+        replace(trial, scores=(Score("ok", 0.0),)) if n in (8, 9) or n >= 5_900 else trial
+        for n, trial in enumerate(trials)
+    ]
+    new, base = make_run(ExampleSuite("bot", changed)), make_base(ExampleSuite("bot", trials))
+    assert not find_cluster_hints(compare(new, base))

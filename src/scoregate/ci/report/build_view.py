@@ -20,7 +20,6 @@ from scoregate.ci.report.cases import (
     format_trace,
     sort_failing,
 )
-from scoregate.ci.report.cluster_hints import describe_cluster_hints
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
 from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
@@ -35,6 +34,7 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
+from scoregate.core.comparison.cluster_hints import describe_cluster_hints
 from scoregate.core.comparison.comparison import Comparison, count_positional_cases
 from scoregate.core.comparison.drift import DriftState
 from scoregate.core.comparison.drift_rows import has_drifted

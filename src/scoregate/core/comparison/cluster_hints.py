@@ -6,8 +6,10 @@ between run and baseline, since only their likeness makes labels wrong. It reads
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from glob import escape
 
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import RowLabel
@@ -41,16 +43,30 @@ class ClusterHint:
     test: GroupTest
 
 
+def describe_cluster_hints(comparison: Comparison) -> Iterator[str]:
+    """A sentence for each suite with likely clusters, and the setting that declares them."""
+    for hint in find_cluster_hints(comparison):
+        suite, test = comparison.run.suites[hint.suite], hint.test
+        alike = f"names like {hint.setting}" if PART in hint.setting else f"the same {hint.setting}"
+        found = f"{test.n:,} cases in {test.groups:,} clusters, correlation {test.correlation:.2f}"
+        table, value = json.dumps(escape(suite.id)), json.dumps(hint.setting)
+        yield (
+            f"{suite.label}: cases with {alike} change together ({found}), but count as independent."
+            f" If they belong together, set `cluster = {value}` in [suites.{table}]."
+        )
+
+
 def find_cluster_hints(comparison: Comparison) -> list[ClusterHint]:
     """Find likely clusters, at most one hint for each suite that declares none. Reads the run's cases at most once."""
     changes = {index: found for index, base in comparison.pairs if (found := _list_changes(comparison, index, base))}
     if not changes:
         return []
     hints = [
-        ClusterHint(index, setting, test_groups((clusters[case], each[case]) for case in each if case in clusters))
+        ClusterHint(index, setting, test_groups(values))
         for index, groupings in _read_groupings(comparison, changes.keys()).items()
         for setting, clusters in groupings.list_distinct()
         for each in changes[index]
+        if _has_enough(values := [(cluster, each[case]) for case, cluster in clusters.items() if case in each])
     ]
     best: dict[int, ClusterHint] = {}
     for hint in sorted(hints, key=lambda hint: hint.test.p):
@@ -74,6 +90,11 @@ def _list_changes(comparison: Comparison, index: int, base_index: int) -> list[M
             if len(differences) - differences.count(0.0) >= _FEWEST_CHANGED:
                 found.append(dict(zip(cases, differences, strict=True)))
     return found
+
+
+def _has_enough(values: Iterable[tuple[str, float]]) -> bool:
+    """Whether enough of the cases that were read changed; a large suite may have others."""
+    return sum(difference != 0 for _, difference in values) >= _FEWEST_CHANGED
 
 
 def _read_groupings(comparison: Comparison, suites: Iterable[int]) -> dict[int, _Groupings]:

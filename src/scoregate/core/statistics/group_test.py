@@ -13,7 +13,7 @@ class GroupTest:
     """How alike values are within groups.
 
     Attributes:
-        p: the probability of at least such a likeness if values are independent of groups; 1 if it can't be told.
+        p: the probability of at least such a likeness if values are independent of groups; 1 if it is unknown.
         correlation: the intraclass correlation, at most 1; below 0 if values differ more within groups.
         groups: the number of groups.
         n: the number of values.
