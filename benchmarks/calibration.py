@@ -21,6 +21,7 @@ import calibration_drift
 import calibration_errors
 import calibration_family
 import calibration_few
+import calibration_hints
 import calibration_intervals
 import calibration_kappa
 import calibration_limits
@@ -60,6 +61,7 @@ TOPICS: Mapping[str, Report] = {
     "kappa": calibration_kappa.report,
     "variants": calibration_variants.report,
     "arms": calibration_arms.report,
+    "hints": calibration_hints.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

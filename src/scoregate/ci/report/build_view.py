@@ -34,6 +34,7 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
+from scoregate.core.comparison.cluster_hints import describe_cluster_hints
 from scoregate.core.comparison.comparison import Comparison, count_positional_cases
 from scoregate.core.comparison.drift import DriftState
 from scoregate.core.comparison.drift_rows import has_drifted
@@ -250,6 +251,7 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
     yield from describe_movement(comparison)
     yield from describe_compared(comparison.quarantined)
     yield from _drift_notices(comparison)
+    yield from describe_cluster_hints(comparison)
     # Files of other frameworks never have their evaluators' code.
     imported = {suite.label for suite in run.suites if suite.setup is not None}
     unchecked = {row.evaluator for row in comparison.rows if row.n and not row.checked and row.suite not in imported}
