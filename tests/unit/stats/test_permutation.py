@@ -87,7 +87,9 @@ def test_the_order_of_cases_does_not_change_the_p_of_a_percentile(trials: int) -
 
 def side_of(*trials: Sequence[float]) -> Side:
     """The amounts of cases c0, c1, …"""
-    return Side.from_reader(lambda: ((f"c{case}", value) for case, values in enumerate(trials) for value in values))
+    return Side.from_reader(
+        lambda: ((f"c{case}", slot, value) for case, values in enumerate(trials) for slot, value in enumerate(values))
+    )
 
 
 def enumerate_swaps(new: Sequence[float], old: Sequence[float]) -> float:
@@ -109,7 +111,7 @@ def enumerate_swaps(new: Sequence[float], old: Sequence[float]) -> float:
 def test_the_p_of_a_percentile_matches_full_enumeration(seed: int) -> None:
     source = random.Random(seed)
     new, old = ([source.lognormvariate(0, 1) for _ in range(11)] for _ in range(2))
-    p = p95_test(side_of(*([value] for value in new)), side_of(*([value] for value in old)))
+    p = p95_test(side_of(*([value] for value in new)), side_of(*([value] for value in old)), Columns())
     assert p == pytest.approx(enumerate_swaps(new, old), abs=0.05)
 
 
@@ -117,15 +119,15 @@ def test_the_p_of_a_percentile_is_of_the_slow_end() -> None:
     """The slowest cases are slower, all others are faster: no test of the fast end would see it."""
     new = [[10.0 + index] if index < 8 else [0.5 + index / 1000] for index in range(60)]
     old = [[2.0 + index / 100] for index in range(60)]
-    assert p95_test(side_of(*new), side_of(*old)) < 0.03
-    assert p95_test(side_of(*old), side_of(*new)) > 0.97
+    assert p95_test(side_of(*new), side_of(*old), Columns()) < 0.03
+    assert p95_test(side_of(*old), side_of(*new), Columns()) > 0.97
 
 
 def test_the_p_of_a_percentile_with_other_numbers_of_trials_counts_each_of_them() -> None:
     slow, fast = [[9.0]] * 12, [[1.0, 1.1, 1.2]] * 12
-    assert p95_test(side_of(*slow), side_of(*fast)) < 0.01
-    assert p95_test(side_of(*fast), side_of(*slow)) > 0.98
-    assert p95_test(side_of(*[[1.0]] * 12), side_of(*[[1.0, 1.0, 1.0]] * 12)) == 1.0
+    assert p95_test(side_of(*slow), side_of(*fast), Columns()) < 0.01
+    assert p95_test(side_of(*fast), side_of(*slow), Columns()) > 0.98
+    assert p95_test(side_of(*[[1.0]] * 12), side_of(*[[1.0, 1.0, 1.0]] * 12), Columns()) == 1.0
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])

@@ -56,7 +56,10 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
-    """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
+    """Build everything that reports print.
+
+    Reads the cases of the run once, those of the baseline at most once, and some inputs to find likely clusters.
+    """
     context = replace(context, commit=context.commit or comparison.run.commit)
     ungated = _describe_ungated(verdict)
     view = _build_without_exemptions(comparison, verdict, context, ungated)
