@@ -301,7 +301,7 @@ class _Sides:
             pairs: its pairs, if the run has each score that the baseline has; else None.
         """
         if pairs is not None:
-            return self._estimate(row, pairs, None)
+            return self._estimate(replace(row, lost={}), pairs, None)
         members = list_cases(self.sliced.suite.columns.hashes, rows)
         new, baseline = self.new.select(members), self.baseline.select(members)
         pairs = pair_sides(new, baseline, clusters)
