@@ -83,8 +83,9 @@ def _walk_mutations(tree: ast.Module) -> Iterator[tuple[Mutation, _Field, ast.AS
         parent, name, _ = field
         # These are replaced by true and false, or left out, which is nearly the same as their opposite.
         is_condition = name == "test" or isinstance(parent, ast.BoolOp)
-        for changed in _change_node(node, place, is_condition=is_condition):
-            change = f"{_show(node)} → {'dropped' if isinstance(changed, ast.Pass) else _show(changed)}"
+        is_table = place.on_import and isinstance(parent, ast.Assign | ast.AnnAssign)
+        for changed in _change_node(node, is_condition=is_condition, is_table=is_table):
+            change = _describe(node, changed)
             line = getattr(node, "lineno", place.lines[0])
             yield replace(place, number=number, line=line, change=change), field, ast.copy_location(changed, node)
             number += 1
@@ -141,14 +142,14 @@ def _is_left_out(node: ast.AST) -> bool:
     return False
 
 
-def _change_node(node: ast.AST, place: Mutation, *, is_condition: bool) -> Iterator[ast.AST]:
+def _change_node(node: ast.AST, *, is_condition: bool, is_table: bool) -> Iterator[ast.AST]:
     match node:
         case ast.Compare():
             yield from _change_comparison(node, is_condition=is_condition)
         case ast.UnaryOp(op=ast.Not()):
             yield from () if is_condition else (node.operand,)
         case ast.Tuple() | ast.List() | ast.Set() | ast.Dict():
-            yield from _change_collection(node) if place.on_import else ()
+            yield from _change_collection(node) if is_table else ()
         case ast.expr():
             yield from _change_expression(node)
         case ast.stmt():
@@ -215,6 +216,15 @@ def _change_expression(node: ast.expr) -> Iterator[ast.AST]:
             yield from (_with(node, test=ast.Constant(value)) for value in (True, False))
         case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
             yield _with(node, func=ast.Name(_CALLS[name], ast.Load()))
+
+
+def _describe(node: ast.AST, changed: ast.AST) -> str:
+    if isinstance(changed, ast.Pass):
+        return f"{_show(node)} → dropped"
+    if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
+        entries, left = ((each.keys if isinstance(each, ast.Dict) else each.elts) for each in (node, changed))
+        return f"entry {_show(next(each for each in entries if each not in left))} → dropped"
+    return f"{_show(node)} → {_show(changed)}"
 
 
 def _with(node: ast.AST, **fields: Any) -> ast.AST:

@@ -63,8 +63,8 @@ def test_mutations_of_a_module() -> None:
         sys.path.remove(str(BENCHMARKS))
     found = mutations.find_mutations(SOURCE)
     assert [(each.line, each.function, each.on_import, each.change) for each in found] == [
-        (4, "", True, "{'a': 1, 'b': 2} → {'b': 2}"),
-        (4, "", True, "{'a': 1, 'b': 2} → {'a': 1}"),
+        (4, "", True, "entry 'a' → dropped"),
+        (4, "", True, "entry 'b' → dropped"),
         (4, "", True, "1 → 2"),
         (4, "", True, "1 → 0"),
         (4, "", True, "2 → 3"),

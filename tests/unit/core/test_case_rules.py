@@ -11,7 +11,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.core.runs.run import Confirmation, Run
 
 CRITICAL = Policy(Limits(min_pass_rate=0.0, fail_on_critical=True))
 REGRESSION = Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05, fail_on_regression=True))
@@ -124,3 +124,20 @@ def test_few_drops_have_an_exact_probability() -> None:
     for n, code in ((5, 3), (6, 1)):
         judged = judge(ExampleSuite(scored(*[0.5] * n)), ExampleSuite(scored(*[1.0] * n)), REGRESSION)
         assert judged.exit_code == code, n
+
+
+def test_further_tries_decide_whether_a_critical_case_fails() -> None:
+    base, new = (ExampleSuite(scored(score, *[1.0] * 19), tags=tagged("c0")) for score in (1.0, 0.0))
+    for tries, base_tries, code, text in (
+        ((), (), 3, "open: failed 0 of 0 further tries"),
+        ((False, False), (), 3, "open: failed 2 of 2 further tries"),
+        ((False, False, False), (), 1, "confirmed: failed 3 of 3 further tries"),
+        ((True, True), (), 0, "cleared: failed 0 of 2 further tries"),
+        ((False, False, False), (False, False, False), 0, "fails in the base too: failed 3 of 3 further tries"),
+    ):
+        run = replace(run_of(new), confirmations=(Confirmation("demo", "c0", tries, base_tries),))
+        judged = evaluate_gates(compare(run, run_of(base)), CRITICAL)
+        (finding,) = [each for each in judged.findings if each.rule == "critical case"]
+        assert (judged.exit_code, text in finding.value) == (code, True), finding.value
+        other = replace(run, confirmations=(Confirmation("other", "c0", tries, base_tries),))
+        assert evaluate_gates(compare(other, run_of(base)), CRITICAL).exit_code == 1

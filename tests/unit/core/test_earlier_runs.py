@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import stdev
+from statistics import fmean, stdev
 
 import pytest
 from scipy import stats
@@ -253,3 +253,18 @@ def test_shards_of_a_script_have_one_digest() -> None:
     elsewhere = replace(make_dependencies(other), shared={"uv.lock": "2"})
     assert not merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (elsewhere, [name])]).is_recorded
     assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded
+
+
+@pytest.mark.parametrize("runs", [5, 8, 20])
+def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs: int) -> None:
+    """The variance of means whose cases explain it follows a χ² distribution with k − 1 degrees of freedom."""
+    error = 0.02
+    explained = error**2 / 2
+    for factor, is_explained in ((0.99, True), (1.01, False)):
+        variance = factor * explained * stats.chi2.ppf(0.75, runs - 1) / (runs - 1)
+        spread = [float(index) for index in range(runs)]
+        means = [0.5 + (value - fmean(spread)) * (variance**0.5 / stdev(spread)) for value in spread]
+        movement = measure_movement(means, error, trials=1, base_trials=1, pooled=1)
+        assert movement is not None
+        assert movement.deviation**2 == pytest.approx(variance)
+        assert (movement.excess == 0.0) is is_explained

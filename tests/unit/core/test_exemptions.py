@@ -19,6 +19,7 @@ from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
+from scoregate.core.comparison.comparison import accepts_row
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.quarantine import Quarantine, leave_out_quarantine
 from scoregate.core.comparison.row_labels import label_rows
@@ -36,7 +37,7 @@ from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, StableCase
+from scoregate.core.runs.run import Run, StableCase, SuiteResult
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")
@@ -508,3 +509,20 @@ def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
         assert result.comparison.base is not None
         assert [len(each.columns) for each in result.comparison.base.suites] == [41, 40]
         assert result.exit_code == exit_code
+
+
+def test_an_entry_accepts_only_rows_of_its_suites_and_evaluators() -> None:
+    suite = SuiteResult("bot", "bot [m=1]")
+    row = Row("bot [m=1]", "accuracy", RowLabel.WORSE)
+    about = {"until": "2999-12-31", "reason": "new", "by": "ana"}
+    for glob, evaluator, case, accepts in (
+        ("bot", "accuracy", "", True),
+        ("b*", "acc*", "", True),
+        ("bot [[]m=1]", "*", "", True),
+        ("other", "accuracy", "", False),
+        ("bot", "other", "", False),
+        ("bot", "", "c1", False),
+        ("bot", "accuracy", "c1", False),
+    ):
+        entry = AcceptedRegression(glob, evaluator=evaluator, case=case, **about)
+        assert accepts_row(entry, suite, row) is accepts, entry

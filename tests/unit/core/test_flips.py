@@ -119,3 +119,10 @@ def test_only_failures_of_the_same_evaluators_are_flips() -> None:
     assert list_flips(compare(run("q", failed), run("p", passed))) == (["a", "c"], [])
     assert list_flips(compare(run("q", passed), run("p", failed))) == ([], ["a", "c"])
     assert list_flips(compare(run("p", passed, "new"), run("p", passed))) == ([], [])
+
+
+def test_subtests_of_go_are_known_up_to_a_depth() -> None:
+    parts = ["TestA", *(f"s{depth}" for depth in range(1, 30))]
+    names = ["/".join(parts[:end]) for end in range(1, 30)]
+    found = find_go_failures({"/".join(parts): "P"}, dict.fromkeys(names, "F"))
+    assert [name for name, _ in found] == names[:19]

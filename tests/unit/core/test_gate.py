@@ -442,3 +442,19 @@ def test_a_confidence_has_no_effect_on_a_limit_of_1() -> None:
 
 def test_a_base_is_not_required() -> None:
     assert verdict(GOOD, base=None).conclusion is PASSED
+
+
+@pytest.mark.parametrize(
+    ("rule", "failed", "passed", "preposition"),
+    [
+        ("stopped early", "The run was stopped", "Run not stopped", "in"),
+        ("scripts run suites", "A script ran no suite", "Scripts", "in"),
+        ("critical case", "A critical case fails", "Critical case", "in"),
+        ("p95 latency ratio", "p95 latency ratio", "p95 latency ratio", "of"),
+        ("pass rate", "Pass rate", "Pass rate", "of"),
+    ],
+)
+def test_a_finding_has_a_title(rule: str, failed: str, passed: str, preposition: str) -> None:
+    findings = [Finding(rule, conclusion, "", "") for conclusion in (FAILED, UNMEASURABLE, PASSED)]
+    assert [each.title for each in findings] == [failed, failed, passed]
+    assert [each.preposition for each in findings] == [preposition, preposition, "of"]

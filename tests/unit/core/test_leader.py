@@ -52,3 +52,16 @@ def test_with_many_cases_no_unseen_change_is_allowed_for() -> None:
 def test_the_level_is_that_of_one_of_all_pairs() -> None:
     assert correct_level(2, 0.05) == pytest.approx(0.05)
     assert correct_level(4, 0.06) == pytest.approx(0.01)
+
+
+def test_equal_variants_with_other_numbers_of_trials_may_differ_by_one_trial() -> None:
+    """No mean differs, so the step is that of one trial more with another value, instead of 1."""
+    once = {f"c{index}": [1.0] for index in range(60)}
+    mixed = {f"c{index}": [1.0, 0.0] if index < 6 else [1.0, 1.0] for index in range(60)}
+    more = {f"c{index}": [1.0, 1.0, 0.0, 0.0] if index < 6 else [1.0] * 4 for index in range(60)}
+    for values, other, step in ((mixed, more, 0.5), (once, once, 1.0)):
+        columns = [columns_of({"e": each}) for each in (values, other)]
+        _, lead = compare_with_leader([score_side([each], "e") for each in columns], columns[0], higher_is_better=True)
+        assert lead.spread is not None
+        assert (lead.delta, lead.spread.largest) == (0.0, 0.0)
+        assert (lead.low, lead.high) == lead.spread.interval(step, 1 - correct_level(2, 0.05))

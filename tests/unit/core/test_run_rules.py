@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
@@ -136,3 +136,46 @@ def test_a_trial_that_never_ended_leaves_the_run_unmeasurable() -> None:
             3,
             [("suite finished", progress)],
         )
+
+
+def test_a_script_may_exit_with_1_for_its_own_assertion_only() -> None:
+    failing = ExampleSuite(scored(0.0), assertion_failed=True)
+    for suite, exit_code, values in (
+        (failing, 1, []),
+        (failing, 2, ["evals/demo.py exited with 2"]),
+        (GOOD, 1, ["evals/demo.py exited with 1"]),
+        (GOOD, 0, []),
+    ):
+        run = run_of(suite, scripts=[Script("evals/demo.py", exit_code=exit_code)])
+        assert find_values(run, "scripts end well") == values
+
+
+def test_a_run_without_suites_says_why() -> None:
+    ended = [Script("evals/demo.py", exit_code=0)]
+    skipped = replace(run_of(scripts=ended, filters=("demo",)), skipped=("demo",))
+    assert find_values(skipped, "something ran") == ["all were skipped"]
+    assert find_values(run_of(scripts=[]), "something ran") == ["none was found"]
+    selected = replace(run_of(scripts=ended), selection="-k refund")
+    assert find_values(selected, "something ran") == ["no case matches -k refund"]
+    failed = replace(run_of(scripts=[]), selection="--last-failed")
+    assert find_values(failed, "something ran") == ["no case matches --last-failed"]
+    assert find_values(replace(failed, selection="-k refund"), "something ran") == ["none was found"]
+    assert find_values(run_of(scripts=[Script("evals/demo.py", exit_code=2)]), "something ran") == []
+
+
+def test_errors_of_trials_that_a_stop_left_open_are_reported_once() -> None:
+    cases = {**scored(*[1.0] * 8), "open": ERROR, "other": ERROR}
+    suite = replace(run_of(ExampleSuite(cases, complete=False)).suites[0], planned=20)
+    for unfinished, stopped, reported in ((2, "1 case failed", 0), (1, "1 case failed", 1), (2, "", 1), (0, "", 1)):
+        run = replace(run_of(GOOD), suites=(replace(suite, unfinished=unfinished),), stopped=stopped)
+        found = find_values(run, "error rate", Policy(Limits(max_error_rate=0.05)))
+        assert len(found) == reported, (unfinished, stopped)
+
+
+@pytest.mark.parametrize("sdk", ["ctrf", "junit", "vitest", "scoregate 1", None])
+def test_a_suite_without_evaluators_says_why(sdk: str | None) -> None:
+    run = run_of(ExampleSuite({"a": {}}, evaluators=[]))
+    run = replace(run, suites=(replace(run.suites[0], sdk=sdk),))
+    is_report = sdk in ("ctrf", "junit", "vitest")
+    why = "all tests were skipped" if is_report else "the suite has no scorers or evaluators"
+    assert find_values(run, "cases were evaluated") == [f"0 evaluations: {why}"]

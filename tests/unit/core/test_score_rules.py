@@ -296,3 +296,12 @@ def test_scores_outside_are_rare_by_their_share_of_all_scores() -> None:
         run = compare(make_run(1.5, *[0.9] * 19), base, criteria=Criteria(max_dropped=allowed)).run
         columns = run.suites[0].columns
         assert (columns.errored_rows(), bool(columns.unscaled)) == (({0}, False) if is_rare else (set(), True))
+
+
+def test_a_wrong_threshold_is_one_error_of_its_suite() -> None:
+    stated = {"value": 2, "scale": [1, 5]}
+    stars = [make_score(0.25, name, f"c{index}", metadata=stated) for index in range(3) for name in ("stars", "more")]
+    run, _ = reduce_events(*stars, rules={"*": EvaluatorCriteria(threshold=Threshold(gte=0.8))})
+    (error,) = run.suites[0].errors
+    assert error.message.startswith("stars, case 'c0': the threshold of 'stars' in [evaluators] has the bound 0.8")
+    assert len(run.suites[0].columns.errored_rows()) == 3

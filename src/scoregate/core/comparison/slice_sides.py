@@ -104,7 +104,7 @@ class SliceSides:
             is_limited: whether a limit names the slice. Its gate needs a test, however few pairs there are.
         """
         if pairs is not None:
-            return self._estimate(row, pairs, None, is_limited=is_limited), LostScores()
+            return self._estimate(replace(row, lost={}), pairs, None, is_limited=is_limited), LostScores()
         members = list_cases(self.sliced.suite.columns.hashes, rows)
         new, baseline = self.new.select(members), self.baseline.select(members)
         pairs = pair_sides(new, baseline, clusters)
