@@ -343,10 +343,10 @@ def test_labels_of_either_side_are_in_the_row() -> None:
 
 def test_a_loss_at_the_level_is_too_many() -> None:
     loss = LostScores({"none": 5}, total=20, share=0.25, p=0.025)
-    assert loss.is_too_many(0.2, 0.05)
-    assert not loss.is_too_many(0.25, 0.05), "it is not more than the limit"
-    assert not loss.is_too_many(0.2, 0.049)
-    assert not LostScores(share=0.5).is_too_many(0.2, 0.05)
+    assert loss.is_too_many(0.2, 0.025)
+    assert not loss.is_too_many(0.25, 0.025), "it is not more than the limit"
+    assert not loss.is_too_many(0.2, 0.0249)
+    assert not LostScores(share=0.5).is_too_many(0.2, 0.025)
 
 
 def test_some_rows_of_columns_keep_what_is_known_of_them() -> None:

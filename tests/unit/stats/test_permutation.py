@@ -112,7 +112,7 @@ def test_the_p_of_a_percentile_matches_full_enumeration(seed: int) -> None:
     source = random.Random(seed)
     new, old = ([source.lognormvariate(0, 1) for _ in range(11)] for _ in range(2))
     p = p95_test(side_of(*([value] for value in new)), side_of(*([value] for value in old)), Columns())
-    assert p == pytest.approx(enumerate_swaps(new, old), abs=0.05)
+    assert p == pytest.approx(enumerate_swaps(new, old), abs=0.1)
 
 
 def test_the_p_of_a_percentile_is_of_the_slow_end() -> None:

@@ -25,7 +25,7 @@ from scoregate.core.statistics.significance import (
 
 _SEED = 20_260_106
 _MOST, _FEWEST, _WORK = 39_999, 199, 40_000_000
-_ENOUGH, _CLOSE = 50, 1e-9
+_ENOUGH, _CLOSE = 100, 1e-9
 _SHARE = 0.95
 # With fewer cases the mid-p would be below the level more often than it allows.
 _FEW = 10
@@ -140,7 +140,7 @@ def p95_test(new: Side, baseline: Side, columns: Columns) -> float:
 def _count_larger(ratios: Iterable[float], observed: float, most: int) -> float:
     """The p of a ratio from random ones, of which only as many are drawn as it takes.
 
-    Drawing ends after 50 ratios that are as large, so that a p which can't be significant takes few draws. A small one
+    Drawing ends after 100 ratios that are as large, so that a p which can't be significant takes few draws. A small one
     takes many, since a limit for each of 20 suites asks for a p of .00025. Where time allows only a few draws there are
     so many trials that the ratio is close to normal, and a p below 1 / draws is read from that distribution.
 
