@@ -28,6 +28,7 @@ import calibration_means
 import calibration_pool
 import calibration_power
 import calibration_repeats
+import calibration_skewed
 import calibration_slices
 import calibration_variants
 from calibration_targets import Effort, Target, print_targets
@@ -45,6 +46,7 @@ TOPICS: Mapping[str, Report] = {
     "repeats": calibration_repeats.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
+    "skewed": calibration_skewed.report,
     "means": calibration_means.report,
     "pool": calibration_pool.report,
     "power": calibration_power.report,

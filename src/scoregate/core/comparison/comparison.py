@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from scoregate.core.comparison.agreeing_runs import select_agreeing
 from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
@@ -177,8 +178,8 @@ def compare(
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
-    past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
-    part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
+    evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
+    part, evidence = exclude_kept_cases(run, evidence)
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
     indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
     extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
@@ -197,7 +198,7 @@ def compare(
         arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
-        earlier_runs=tuple(past),
+        earlier_runs=counted,
         slices=choice.compare(
             run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
         ),
@@ -220,14 +221,14 @@ def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def _find_exchangeable(
-    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite]
-) -> Sequence[Run]:
+    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite], criteria_of: CriteriaOf
+) -> list[Run]:
     """The earlier runs whose trials can be exchanged with those of the base.
 
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
     control measures how far the provider moved since the base, not since earlier runs.
     """
-    return () if run.extras or controls else earlier or ()
+    return [] if run.extras or controls else [_without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
@@ -249,13 +250,20 @@ def _collect_baselines(
 
 
 def _add_earlier(
-    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
-) -> dict[int, list[SuiteResult]]:
-    """Each suite of the baseline, and the same suite in earlier runs."""
-    return {
-        index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
-        for index, suites in baselines.items()
-    }
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Iterable[Run]
+) -> tuple[dict[int, list[SuiteResult]], tuple[Run, ...]]:
+    """Each suite of the baseline and the same suite in earlier runs that agree; and these runs, the newest first."""
+    newest_first = sorted(earlier, key=lambda each: each.finished, reverse=True)
+    evidence, counted = dict[int, list[SuiteResult]](), [list[SuiteResult]() for _ in newest_first]
+    for index, suites in baselines.items():
+        known = (next(iter(_pool_suites(suites[0], [each])[1:]), None) for each in newest_first)
+        named = [None if suite is None else rename_cases(run.suites[index], suite) for suite in known]
+        agreeing = select_agreeing(suites, named)
+        evidence[index] = [*suites, *(suite for suite in agreeing if suite is not None)]
+        for of_run, suite in zip(counted, agreeing, strict=True):
+            of_run.extend([] if suite is None else [suite])
+    pairs = zip(newest_first, counted, strict=True)
+    return evidence, tuple(replace(each, suites=tuple(of_run)) for each, of_run in pairs if of_run)
 
 
 def _find_controls(
