@@ -32,6 +32,7 @@ import calibration_power
 import calibration_quarantine
 import calibration_repeats
 import calibration_run
+import calibration_skewed
 import calibration_slices
 import calibration_variants
 from calibration_targets import Effort, Target, print_targets
@@ -51,6 +52,7 @@ TOPICS: Mapping[str, Report] = {
     "clusters": calibration_clusters.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
+    "skewed": calibration_skewed.report,
     "means": calibration_means.report,
     "pool": calibration_pool.report,
     "power": calibration_power.report,

@@ -26,10 +26,10 @@ def test_with_few_cases_only_the_end_that_the_test_confirms_is_narrow(higher_is_
     assert leader == Lead()
     assert other.is_worse
     assert other.spread is not None
-    plain, widest = (other.spread.interval(step, 1 - correct_level(2, 0.05)) for step in (0.0, 1.0))
-    assert widest[0] < plain[0] < other.spread.mean < plain[1] < widest[1]
+    plain = other.spread.interval(0.0, 1 - correct_level(2, 0.05))
+    assert plain[0] < other.spread.mean < plain[1]
     narrow, wide = (other.high, other.low) if higher_is_better else (other.low, other.high)
-    assert wide == (widest[0] if higher_is_better else widest[1])
+    assert wide < plain[0] - 0.05 if higher_is_better else wide > plain[1] + 0.05
     assert narrow == (plain[1] if higher_is_better else plain[0])
     assert abs(other.delta) == pytest.approx(0.2)
 
@@ -38,12 +38,13 @@ def test_with_few_cases_an_interval_without_a_confirmed_difference_is_wide_on_bo
     leader, other = compare_variants([1.0] * 30, [0.5] * 2 + [1.0] * 28)
     assert leader.spread is None
     assert other.spread is not None
-    low, high = other.spread.interval(1.0, 1 - correct_level(2, 0.05))
-    assert (other.low, other.high, other.is_worse) == (low, high, False)
-    assert low < 0 < high
+    low, high = other.spread.interval(0.0, 1 - correct_level(2, 0.05))
+    assert not other.is_worse
+    assert other.low < low - 0.05
+    assert other.high > high + 0.05
 
 
-def test_with_many_cases_no_unseen_change_is_allowed_for() -> None:
+def test_a_change_by_the_whole_scale_that_cases_show_needs_no_allowance() -> None:
     _, other = compare_variants([1.0] * 50, [0.0] * 20 + [1.0] * 30)
     assert other.spread is not None
     assert (other.low, other.high) == other.spread.interval(0.0, 1 - correct_level(2, 0.05))
@@ -64,4 +65,6 @@ def test_equal_variants_with_other_numbers_of_trials_may_differ_by_one_trial() -
         _, lead = compare_with_leader([score_side([each], "e") for each in columns], columns[0], higher_is_better=True)
         assert lead.spread is not None
         assert (lead.delta, lead.spread.largest) == (0.0, 0.0)
-        assert (lead.low, lead.high) == lead.spread.interval(step, 1 - correct_level(2, 0.05))
+        low, high = lead.spread.interval(step, 1 - correct_level(2, 0.05))
+        assert lead.low <= low < 0 < high <= lead.high
+        assert lead.high == -lead.low < 0.1

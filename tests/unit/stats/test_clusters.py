@@ -64,7 +64,8 @@ def test_pooled_runs_of_the_base_are_further_repeats() -> None:
     runs: list[Scores] = [{case: [scores[repeat]] for case, scores in base.items()} for repeat in range(5)]
     run: Scores = {case: [1.0] for case in clusters}
     pooled, repeated = row_of(run, *runs, clusters=clusters), row_of(run, base, clusters=clusters)
-    assert pooled.p_better == repeated.p_better == pytest.approx((5 / 6) ** 7 / 2)
+    assert pooled.p_worse == repeated.p_worse == pytest.approx(1 - (5 / 6) ** 7 / 2)
+    assert pooled.p_better == repeated.p_better
 
 
 def list_sums(new: Scores, old: Scores, cases: Sequence[str]) -> Iterator[float]:

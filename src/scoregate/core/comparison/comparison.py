@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from scoregate.core.comparison.agreeing_runs import select_agreeing
 from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
@@ -184,15 +185,15 @@ def compare(
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
-    past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
-    part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
+    evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
+    part, evidence = exclude_kept_cases(run, evidence)
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
     extras = {i: _find_extras(run, base, i, baselines[i][0]) for i, _ in pairs if run.suites[i].kept is None}
     scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
     corrected = correct_drift(list(compared), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    sliced = _find_sliced_suites(run, whole_suites, past)
+    sliced = _find_sliced_suites(run, whole_suites, evidence)
     return replace(
         known,
         base=base,
@@ -204,7 +205,7 @@ def compare(
         arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
-        earlier_runs=tuple(past),
+        earlier_runs=counted,
         slices=choice.compare(
             run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
         ),
@@ -227,14 +228,14 @@ def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def _find_exchangeable(
-    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite]
-) -> Sequence[Run]:
+    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite], criteria_of: CriteriaOf
+) -> list[Run]:
     """The earlier runs whose trials can be exchanged with those of the base.
 
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
     control measures how far the provider moved since the base, not since earlier runs.
     """
-    return () if run.extras or controls else earlier or ()
+    return [] if run.extras or controls else [_without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
@@ -256,24 +257,34 @@ def _collect_baselines(
 
 
 def _add_earlier(
-    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
-) -> dict[int, list[SuiteResult]]:
-    """Each suite of the baseline, and the same suite in earlier runs."""
-    return {
-        index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
-        for index, suites in baselines.items()
-    }
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Iterable[Run]
+) -> tuple[dict[int, list[SuiteResult]], tuple[Run, ...]]:
+    """Each suite of the baseline and the same suite in earlier runs that agree; and these runs, the newest first."""
+    newest_first = sorted(earlier, key=lambda each: each.finished, reverse=True)
+    evidence, counted = dict[int, list[SuiteResult]](), [list[SuiteResult]() for _ in newest_first]
+    for index, suites in baselines.items():
+        known = (next(iter(_pool_suites(suites[0], [each])[1:]), None) for each in newest_first)
+        named = [None if suite is None else rename_cases(run.suites[index], suite) for suite in known]
+        agreeing = select_agreeing(suites, named)
+        evidence[index] = [*suites, *(suite for suite in agreeing if suite is not None)]
+        for of_run, suite in zip(counted, agreeing, strict=True):
+            of_run.extend([] if suite is None else [suite])
+    pairs = zip(newest_first, counted, strict=True)
+    return evidence, tuple(replace(each, suites=tuple(of_run)) for each, of_run in pairs if of_run)
 
 
 def _find_sliced_suites(
-    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+    run: Run, baselines: Mapping[int, list[SuiteResult]], evidence: Mapping[int, list[SuiteResult]]
 ) -> dict[int, list[SuiteResult]]:
-    """The suites whose slices are compared, with all of their cases.
+    """The suites whose slices are compared, in the runs of the baseline: what rows count, or all cases of kept suites.
 
     Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
     """
-    known = _add_earlier(run, baselines, earlier)
-    return {index: suites for index, suites in known.items() if run.suites[index].carried is None}
+    return {
+        index: suites if run.suites[index].kept is not None else evidence[index]
+        for index, suites in baselines.items()
+        if run.suites[index].carried is None
+    }
 
 
 def _find_controls(

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
 from scoregate.core.comparison.drift import Drift
 from scoregate.core.comparison.estimates import Units, collect_units, estimate_difference
 from scoregate.core.comparison.extra_trials import ExtraTrials
@@ -81,7 +82,7 @@ class Row:
         worse: the number of pairs that got worse.
         p: the two-sided p of this row, without correction.
         p_worse: the one-sided p for getting worse, without correction; with too few pairs the exact p, without mid-p.
-        p_better: the one-sided p for getting better, likewise.
+        p_better: the one-sided p for getting better, likewise; of scores with one more case that falls.
         low: the lower end of the 95 % interval of `delta`.
         high: the upper end of the 95 % interval of `delta`.
         detectable: the smallest drop found with a power of 80 %, without correction.
@@ -108,7 +109,7 @@ class Row:
         base_labels: the number of labels in the baseline, by label.
         setup_change: how the model, the arguments or the tools under test differ from the baseline's; or empty.
         accepted: the entry that accepts a regression of this row; None without one.
-        base_runs: the number of runs of the baseline that have the suite.
+        base_runs: the number of runs of the baseline whose scores of the evaluator count.
         movement: how far whole runs move without any change; None if that is unknown.
         drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
             `delta`, its interval and the p are those of the change without the drift.
@@ -250,11 +251,9 @@ def score_rows(
     baseline = baseline_suites[0]
     cases = CaseSets.from_columns(suite.columns, baseline.columns)
     for name in suite.evaluators:
-        means = run_means.get(name, ())
-        scored = _score_row(
-            suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras, run_means=means
-        )
-        row = replace(scored.row, base_runs=len(baseline_suites))
+        means, known = run_means.get(name, ()), suites_with_evaluator(baseline_suites, name)
+        scored = _score_row(suite, known, name, criteria=criteria, cases=cases, extras=extras, run_means=means)
+        row = replace(scored.row, base_runs=len(known))
         labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, baseline))
         row = replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
         yield replace(scored, row=row)
@@ -346,7 +345,9 @@ def with_estimate(
         estimate: whether to estimate at all.
     """
     if pairs.n and estimate:
-        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs, movement=row.movement)
+        difference = estimate_difference(
+            pairs, scale=scale, test_pairs=test_pairs, movement=row.movement, higher_is_better=row.higher_is_better
+        )
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
         lower, upper = difference.p_lower, difference.p_upper
         is_exact = len(pairs.clusters) < criteria.few
@@ -368,7 +369,7 @@ def with_estimate(
             worse=worse,
             p=difference.p,
             p_worse=lower if row.higher_is_better else upper,
-            p_better=upper if row.higher_is_better else lower,
+            p_better=max(upper if row.higher_is_better else lower, difference.p_with_fall),
             smallest_p=difference.smallest_p,
             low=difference.low,
             high=difference.high,

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from statistics import fmean
 
+from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
 from scoregate.core.comparison.case_table import CaseTable, make_case_table
 from scoregate.core.comparison.comparison_rows import Row, RowLabel, with_estimate
 from scoregate.core.comparison.drift import DriftEstimate, estimate_drift
@@ -60,7 +61,7 @@ class SliceSides:
     @classmethod
     def read(cls, sliced: SlicedSuite, evaluator: str) -> SliceSides:
         """Read the scores of an evaluator."""
-        new, baseline = [sliced.suite], list(sliced.baseline_suites)
+        new, baseline = [sliced.suite], suites_with_evaluator(sliced.baseline_suites, evaluator)
         pairs = [(new, baseline)]
         if sliced.extras is not None:
             pairs.append(([*new, *sliced.extras.new], [*baseline, *sliced.extras.baseline]))
@@ -112,7 +113,7 @@ class SliceSides:
         if pairs.n < len(baseline.means):  # looking for them takes as long as the rest
             lost = find_lost_scores(
                 self.sliced.suite.columns,
-                [each.columns for each in self.sliced.baseline_suites],
+                [each.columns for each in suites_with_evaluator(self.sliced.baseline_suites, row.evaluator)],
                 row.evaluator,
                 replace(cases, new=frozenset(members)),
                 new=new,
