@@ -109,7 +109,7 @@ def _compare_tokens(suite: SuiteResult, other: SuiteResult) -> float | None:
 
 def _token_side(suite: SuiteResult) -> Side:
     columns = suite.columns
-    return Side.from_reader(lambda: zip(columns.hashes, columns.tokens, strict=False))
+    return Side.from_reader(lambda: zip(columns.hashes, columns.repeats, columns.tokens, strict=False))
 
 
 def _count_triggers(suite: SuiteResult, evaluator: str, *, inverted: bool = False) -> TriggerRate | None:

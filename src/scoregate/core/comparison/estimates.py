@@ -9,7 +9,15 @@ from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.comparison.run_movement import RunMovement
 from scoregate.core.records import record
 from scoregate.core.statistics.intervals import MANY, Spread, measure_spread
-from scoregate.core.statistics.significance import sign_flip_test, smallest_p, within_case_test
+from scoregate.core.statistics.significance import (
+    FEWEST_CLUSTERS,
+    count_changed,
+    exact_sign_flip_p,
+    sign_flip_test,
+    smallest_p,
+    within_case_test,
+    within_cluster_test,
+)
 
 _ALPHA = 0.05
 _UNSEEN_CASES = -log(0.025)
@@ -85,7 +93,7 @@ def estimate_difference(
         low=max(-bound, low),
         high=min(bound, high),
         detectable=spread.detectable(1.0 if scale is None else scale),
-        smallest_p=smallest_p((test_pairs or pairs).sums),
+        smallest_p=_smallest_p(test_pairs or pairs),
         smallest_margin=smallest_margin,
     )
     is_wider = movement is not None and movement.excess and isfinite(spread.error)
@@ -107,6 +115,17 @@ def _widen(estimate: Estimate, movement: RunMovement, error: float, bound: float
     )
 
 
+def _smallest_p(pairs: Pairs) -> float:
+    """The smallest two-sided p of `one_sided_p` for this number of clusters that differ."""
+    p = smallest_p(pairs.sums)
+    return min(1.0, 2 * p) if _has_few_clusters(pairs) else p
+
+
+def _has_few_clusters(pairs: Pairs) -> bool:
+    """Whether cases are in clusters, of which too few differ to be significant."""
+    return pairs.has_clusters and count_changed(pairs.sums) < FEWEST_CLUSTERS
+
+
 def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, float]:
     """The one-sided p of a sum as low or lower, and of a sum as high or higher.
 
@@ -119,14 +138,21 @@ def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, floa
 
     Random signs keep the error rate if both sides have as many trials of each case, whatever changes. Otherwise
     differences are skewed. The larger p of both tests is valid then: one test is valid if no case changed, the other
-    if cases changed in both directions. `benchmarks/calibration_repeats.py` simulates it.
+    if cases changed in both directions. `benchmarks/calibration_repeats.py` simulates it, and
+    `benchmarks/calibration_clusters.py` for clusters, whose cases are permuted together.
+
+    With several cases in a cluster and fewer than six clusters that differ, the p is exact instead of the mid-p. So it
+    is above 2.5 % whatever happens.
     """
     sums = pairs.sums
     p = sign_flip_test(sums)
     if p is None:
         p = (spread or measure_spread(pairs.clusters)).t_test()
     lower, upper = (p / 2, 1 - p / 2) if sum(sums) < 0 else (1 - p / 2, p / 2)
+    if _has_few_clusters(pairs) and (exact := exact_sign_flip_p(sums)) is not None:
+        lower, upper = exact
     if pairs.trials:
-        within_lower, within_upper = within_case_test(pairs.trials)
+        test = within_cluster_test if pairs.has_clusters else within_case_test
+        within_lower, within_upper = test(pairs.trials)
         lower, upper = max(lower, within_lower), max(upper, within_upper)
     return lower, upper

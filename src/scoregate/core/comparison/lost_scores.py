@@ -13,6 +13,7 @@ from scoregate.core.comparison.pairing import Side, case_clusters, evaluator_err
 from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_means import TrialValue, number_slots
 
 
 class Reason(StrEnum):
@@ -133,10 +134,10 @@ def find_lost_scores(
     return LostScores(counts, gained, total, share, p_lower)
 
 
-def _score_flags(runs: Sequence[Columns], evaluator: str, cases: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _score_flags(runs: Sequence[Columns], evaluator: str, cases: frozenset[str]) -> Iterator[TrialValue]:
     """1 for each trial with a score, 0 for each without; trials with errors and pending reviews are left out."""
-    for columns in runs:
+    for columns, slots in number_slots(runs):
         ignored = evaluator_error_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))
         for row, case in enumerate(columns.hashes):
             if case in cases and row not in ignored:
-                yield case, float(isfinite(columns.score(evaluator, row)))
+                yield case, slots[row], float(isfinite(columns.score(evaluator, row)))

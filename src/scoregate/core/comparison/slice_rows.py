@@ -17,6 +17,7 @@ from scoregate.core.comparison.lost_scores import CaseSets, LostScores, Reason, 
 from scoregate.core.comparison.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.records import record
+from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.slices import SuiteSlices, list_cases, slice_name
@@ -374,7 +375,7 @@ class _Scores:
     """The scores of one side; `values` has every trial if a case was repeated on either side."""
 
     side: Side
-    values: Mapping[str, Sequence[float]]
+    values: Mapping[str, Mapping[int, float]]
 
     def select(self, members: Sequence[str]) -> Side:
         return self.side.select(members, self.values)
@@ -389,7 +390,7 @@ def _read_scores(evaluator: str, *suites_of_sides: Sequence[SuiteResult]) -> Ite
         yield _Scores(Side(_read_nothing, {}, {}), {})
 
 
-def _read_nothing() -> Iterator[tuple[str, float]]:
+def _read_nothing() -> Iterator[TrialValue]:
     return iter(())
 
 

@@ -197,7 +197,8 @@ def _compare_cases(
 ) -> Finding:
     new, old = sides
     is_p95 = amounts.measure is Measure.LATENCY
-    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
+    columns = amounts.suite.columns
+    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old, columns)
     if ratio is None:
         return replace(finding, value="no case has a value in both runs", applied=False)
     value = f"{ratio.times:.2f} × the baseline's"
@@ -205,7 +206,7 @@ def _compare_cases(
         value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
     if not exceeds(ratio.times, limit):
         return replace(finding, value=value)
-    p = p95_test(new, old) if is_p95 else total_test(new, old, amounts.suite.columns)
+    p = p95_test(new, old, columns) if is_p95 else total_test(new, old, columns)
     if p > alpha / 2:
         return replace(finding, value=f"{value}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
     return replace(finding, conclusion=Conclusion.FAILED, value=value)
