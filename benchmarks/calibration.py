@@ -15,6 +15,7 @@ import calibration_accepted
 import calibration_arms
 import calibration_auto
 import calibration_cells
+import calibration_clusters
 import calibration_decline
 import calibration_drift
 import calibration_errors
@@ -43,6 +44,7 @@ TOPICS: Mapping[str, Report] = {
     "drift": calibration_drift.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
+    "clusters": calibration_clusters.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
     "means": calibration_means.report,
