@@ -21,6 +21,7 @@ import calibration_drift
 import calibration_errors
 import calibration_family
 import calibration_few
+import calibration_hints
 import calibration_intervals
 import calibration_kappa
 import calibration_limits
@@ -28,7 +29,9 @@ import calibration_lost
 import calibration_means
 import calibration_pool
 import calibration_power
+import calibration_quarantine
 import calibration_repeats
+import calibration_run
 import calibration_slices
 import calibration_variants
 from calibration_targets import Effort, Target, print_targets
@@ -36,6 +39,7 @@ from calibration_targets import Effort, Target, print_targets
 Report = Callable[[Effort], Iterator[Target]]
 
 TOPICS: Mapping[str, Report] = {
+    "run": calibration_run.report,
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "few": calibration_few.report,
@@ -50,12 +54,14 @@ TOPICS: Mapping[str, Report] = {
     "means": calibration_means.report,
     "pool": calibration_pool.report,
     "power": calibration_power.report,
+    "quarantine": calibration_quarantine.report,
     "lost": calibration_lost.report,
     "errors": calibration_errors.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
     "variants": calibration_variants.report,
     "arms": calibration_arms.report,
+    "hints": calibration_hints.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import stdev
+from statistics import fmean, stdev
 
 import pytest
 from scipy import stats
@@ -215,6 +215,28 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     assert shared.pooled == 1  # five runs with the same stored answers
 
 
+def test_a_baseline_of_several_runs_moves_less() -> None:
+    means, error = [0.4, 0.6] * 5, 0.02
+    for pooled, base_trials, counted in ((1, 1, 1), (5, 5, 5), (5, 2.6, 3), (3, 5, 3), (5, 0.4, 1)):
+        movement = measure_movement(means, error, trials=1, base_trials=base_trials, pooled=pooled)
+        assert movement is not None
+        explained = error**2 * counted / (1 + base_trials)
+        excess = (stdev(means) ** 2 - explained) ** 0.5
+        assert (movement.pooled, movement.runs) == (counted, 10)
+        assert movement.excess == pytest.approx(excess)
+        assert movement.widen_error(error) == pytest.approx((error**2 + excess**2 * (1 + 1 / counted)) ** 0.5)
+
+
+def test_movement_needs_five_runs_and_a_known_error() -> None:
+    def measure(means: Sequence[float], error: float = 0.02, base_trials: float = 1) -> bool:
+        return measure_movement(means, error, trials=1, base_trials=base_trials, pooled=1) is not None
+
+    assert measure([0.5] * 5)
+    assert not measure([0.5] * 4)
+    assert not measure([0.5] * 5, float("inf"))
+    assert not measure([0.5] * 5, base_trials=0)
+
+
 def test_shards_of_a_script_have_one_digest() -> None:
     other = Dependency("file", "other.md", "b2")
     name = "evals/demo.py"
@@ -231,3 +253,18 @@ def test_shards_of_a_script_have_one_digest() -> None:
     elsewhere = replace(make_dependencies(other), shared={"uv.lock": "2"})
     assert not merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (elsewhere, [name])]).is_recorded
     assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded
+
+
+@pytest.mark.parametrize("runs", [5, 8, 20])
+def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs: int) -> None:
+    """The variance of means whose cases explain it follows a χ² distribution with k − 1 degrees of freedom."""
+    error = 0.02
+    explained = error**2 / 2
+    for factor, is_explained in ((0.99, True), (1.01, False)):
+        variance = factor * explained * stats.chi2.ppf(0.75, runs - 1) / (runs - 1)
+        spread = [float(index) for index in range(runs)]
+        means = [0.5 + (value - fmean(spread)) * (variance**0.5 / stdev(spread)) for value in spread]
+        movement = measure_movement(means, error, trials=1, base_trials=1, pooled=1)
+        assert movement is not None
+        assert movement.deviation**2 == pytest.approx(variance)
+        assert (movement.excess == 0.0) is is_explained

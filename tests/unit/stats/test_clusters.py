@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import permutations, product
 from statistics import fmean
 
@@ -183,7 +182,7 @@ def measure(columns: Columns) -> Side:
     return quantity_side([columns], lambda each: each.durations_ms, is_paid=False)
 
 
-@pytest.mark.parametrize(("clusters", "least", "most"), [(5, 1.0, 1.0), (6, 0.008, 0.025), (12, 0.001, 0.003)])
+@pytest.mark.parametrize(("clusters", "least", "most"), [(5, 1.0, 1.0), (6, 0.008, 0.025), (12, 0.0001, 0.003)])
 def test_a_percentile_counts_clusters(clusters: int, least: float, most: float) -> None:
     """Every case takes twice as long. By single cases p would be the smallest possible one for any number."""
     names = name_cases(clusters, 20)
@@ -191,7 +190,7 @@ def test_a_percentile_counts_clusters(clusters: int, least: float, most: float) 
     new, old = (spend(names, {case: [factor * value for value in base[case]] for case in names}) for factor in (2, 1))
     assert least <= p95_test(measure(new), measure(old), new) <= most
     alone, single = spend({}, {case: [2 * each[0]] for case, each in base.items()}), spend({}, base)
-    assert p95_test(measure(alone), measure(single), alone) == 0.001
+    assert p95_test(measure(alone), measure(single), alone) < 0.0001
 
 
 def test_slots_of_a_cluster_keep_together_in_a_percentile() -> None:
@@ -228,7 +227,7 @@ def test_the_ratio_of_totals_counts_clusters() -> None:
     assert (ratio.low, ratio.high) == pytest.approx((ratio.value + low, ratio.value + high))
 
 
-@pytest.mark.parametrize(("clusters", "p"), [(5, 1.0), (6, 2**-7)])
+@pytest.mark.parametrize(("clusters", "p"), [(5, 1.0), (6, 2**-6)])
 def test_the_ratio_of_totals_needs_six_clusters(clusters: int, p: float) -> None:
     for size in (1, 20):
         names = name_cases(clusters, size)
@@ -269,7 +268,7 @@ def test_slices_of_clusters_count_as_the_whole_suite_does() -> None:
     clusters = name_cases(30, 10)
     new, old = columns_of({"s": fail_documents(clusters, 7)}, clusters), columns_of({"s": {c: [1.0] for c in clusters}})
     whole: Pairs = pair_scores(new, [old], "s")
-    sides = [Side.from_reader(partial(read, each)) for each in (new, old)]
+    sides = [Side.from_reader(lambda each=each: read(each)) for each in (new, old)]  # type: ignore[misc]
     chosen = [side.select(clusters, side.values(clusters)) for side in sides]
     assert pair_sides(chosen[0], chosen[1], case_clusters(new)) == whole
 

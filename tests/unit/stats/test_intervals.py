@@ -234,3 +234,19 @@ def test_the_interval_of_a_mean_score_contains_the_true_mean_and_has_a_width() -
                 narrowest = min(narrowest, high - low)
             assert hits >= 930, (values, n)
             assert narrowest > 0.02, n
+
+
+def test_two_clusters_have_an_interval_and_one_has_none() -> None:
+    two, one = measure_spread([(0.1, 1), (0.3, 1)]), measure_spread([(0.4, 2)])
+    for low, high in (two.interval(), two.score_interval()):
+        assert -inf < low < 0.2 < high < inf
+    assert one.interval() == one.score_interval() == (-inf, inf)
+    assert (two.detectable() is None, one.detectable(), one.t_test()) == (False, None, 1.0)
+
+
+def test_without_a_changed_case_a_step_of_1_is_assumed() -> None:
+    equal = measure_spread([(0.0, 1)] * 10)
+    assert equal.expected_variance() == (2 / 12, 1.0)
+    assert equal.expected_variance(0.5) == (0.5 / 12, 0.5)
+    some = measure_spread([(0.5, 1), (-0.25, 1), *[(0.0, 1)] * 8])
+    assert some.expected_variance() == pytest.approx(((0.3125 + 0.5) / 12, sqrt(0.3125 / 2)))

@@ -68,7 +68,7 @@ def _describe_evalite(folder: str, evals: tuple[str, ...]) -> FoundFramework:
     results = "evalite-results.json"
     run = ("npx", "evalite", "run", "--hideTable", "--outputPath", results)
     command = Command(name=command_name("evalite", folder), run=run, cwd=folder, imports=(f"evalite:{results}",))
-    return FoundFramework("Evalite", evals, command, guide="migrate/evalite", has_thresholds=False)
+    return FoundFramework("Evalite", evals, command, guide="migrate/evalite")
 
 
 def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
@@ -76,7 +76,7 @@ def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
     files = as_arguments([relative(name, folder) for name in evals])
     run = ("npx", "braintrust", "eval", "--no-send-logs", *files, helper)
     command = Command(name=command_name("braintrust", folder), run=run, cwd=folder)
-    return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust", has_thresholds=False)
+    return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust")
 
 
 def _describe_vitest(files: SourceFiles, folder: str, evals: tuple[str, ...]) -> FoundFramework:

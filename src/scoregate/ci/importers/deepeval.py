@@ -21,6 +21,7 @@ from scoregate.ci.importers.common import (
     pass_fail_grade,
     read_tables,
     show_position,
+    table,
     tables,
     text,
     usage,
@@ -145,6 +146,7 @@ def _make_trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
         duration_ms=milliseconds(case.get("completionTime")),
         usage=usage(case.get("inputTokenCount"), case.get("outputTokenCount"), cost=case.get("tokenCost")),
         grades=tuple(metrics),
+        metadata=table(case.get("additionalMetadata")),
     )
 
 

@@ -17,10 +17,11 @@ from scoregate.ci.importers.repeats import RepeatNames
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import ErrorInfo, Origin, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import bounded_name
 from scoregate.errors import ImportFailed
 
-# The property with the input, as in pytest's `record_property("input", question)`.
-_INPUT = "input"
+# The properties with the input and the cluster, as in pytest's `record_property("input", question)`.
+_INPUT, _CLUSTER = "input", "cluster"
 # The property by which scoregate's plug-in of pytest names the suite and case that it records a test as.
 _RECORDED = "scoregate.case"
 # Properties with this prefix are scores, as in scoregate's own reports: a number, or `4/5`.
@@ -182,6 +183,7 @@ def _make_trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
         tags=("skipped",) if case.skipped else (),
         grades=(*_grade_case(case, properties), *grades),
         error=case.error,
+        cluster=bounded_name(case.properties.get(_CLUSTER, "")) or None,
     )
 
 

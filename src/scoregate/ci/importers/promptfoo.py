@@ -32,11 +32,13 @@ from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.promptfoo_columns import PromptColumns, column_number
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
+from scoregate.core.identity import bounded_name, digest
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
 _ERROR = 2
+# Tests with the same value are turns of one conversation.
+_CONVERSATION = "conversationId"
 
 
 @dataclass(slots=True)
@@ -46,6 +48,7 @@ class Survey:
     columns: PromptColumns
     places: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     described: dict[str, set[str]] = field(default_factory=dict)
+    tests: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, Any]], columns: PromptColumns) -> Survey:
@@ -55,6 +58,8 @@ class Survey:
             column, test = columns.add(row), digest(test_definition(row))
             survey.places.setdefault((column, test), []).append(count(row.get("testIdx")))
             survey.described.setdefault(test_description(row), set()).add(test)
+            if variables := test_variables(row):
+                survey.tests.setdefault(digest(variables), set()).add(test)
         for places in survey.places.values():
             places.sort()
         return survey
@@ -63,6 +68,13 @@ class Survey:
         """The number of rows of its suite and test before it."""
         places = self.places[column_number(row), digest(test_definition(row))]
         return bisect_left(places, count(row.get("testIdx")))
+
+    def find_cluster(self, row: Mapping[str, Any]) -> str | None:
+        """The conversation of a test, else the variables that it shares with other tests; None without either."""
+        if conversation := text(table(table(row.get("testCase")).get("metadata")).get(_CONVERSATION)):
+            return bounded_name(conversation)
+        variables = digest(test_variables(row))
+        return f"variables {variables}" if len(self.tests.get(variables, ())) > 1 else None
 
 
 def read(result: ResultFile) -> Iterator[Event]:
@@ -139,6 +151,8 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
         ),
         grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _make_grades(row, grading)),
         error=error("ProviderError", row.get("error")) if failed else None,
+        metadata=table(table(row.get("testCase")).get("metadata")),
+        cluster=survey.find_cluster(row),
     )
 
 

@@ -10,13 +10,20 @@ from typing import TypeAlias
 from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
-from scoregate.core.comparison.comparison_rows import Row, carried_rows, new_rows, removed_rows, score_rows
+from scoregate.core.comparison.comparison_rows import (
+    Row,
+    ScoredRow,
+    carried_rows,
+    new_rows,
+    removed_rows,
+    score_rows,
+)
 from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.flips import Flip, find_flips
 from scoregate.core.comparison.quantity_rows import quantity_rows
 from scoregate.core.comparison.quarantine import QuarantinedCase
-from scoregate.core.comparison.row_labels import label_rows
+from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.comparison.run_movement import collect_run_means
 from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
@@ -172,20 +179,20 @@ def compare(
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = _pair_suites(run, base)
-    base, baselines = _collect_baselines(run, base, pairs, pool)
-    part, baselines = exclude_kept_cases(run, baselines)
+    base, whole_suites = _collect_baselines(run, base, pairs, pool)
+    part, baselines = exclude_kept_cases(run, whole_suites)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
     past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
     part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
-    indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
-    extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
-    compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
-    corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
+    extras = {i: _find_extras(run, base, i, baselines[i][0]) for i, _ in pairs if run.suites[i].kept is None}
+    scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
+    compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
+    corrected = correct_drift(list(compared), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    sliced = {index: evidence[index] for index in indices if index in evidence}
+    sliced = _find_sliced_suites(run, whole_suites, past)
     return replace(
         known,
         base=base,
@@ -256,6 +263,17 @@ def _add_earlier(
         index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
         for index, suites in baselines.items()
     }
+
+
+def _find_sliced_suites(
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+) -> dict[int, list[SuiteResult]]:
+    """The suites whose slices are compared, with all of their cases.
+
+    Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
+    """
+    known = _add_earlier(run, baselines, earlier)
+    return {index: suites for index, suites in known.items() if run.suites[index].carried is None}
 
 
 def _find_controls(
@@ -329,24 +347,24 @@ def _compare_scores(
     extras: Mapping[int, ExtraTrials | None],
     criteria_of: CriteriaOf,
     uses_past: bool,
-) -> Iterator[Row]:
+) -> Iterator[ScoredRow]:
     states = digest_states(base) if uses_past else {}
     for index, suite in enumerate(run.suites):
         if is_without(suite):
             continue
         if index not in baseline_suites:
-            yield from new_rows(suite, "no baseline of this suite yet")
+            yield from map(ScoredRow, new_rows(suite, "no baseline of this suite yet"))
             continue
         if suite.carried is not None:
-            yield from carried_rows(suite, baseline_suites[index][0])
+            yield from map(ScoredRow, carried_rows(suite, baseline_suites[index][0]))
             continue
         base_suite = baseline_suites[index][0]
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
         means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[index][0], states)
         rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
-        yield from (replace(row, setup_change=change) for row in rows) if change else rows
+        yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
         if suite.label not in matched and not is_without(suite):
-            yield from removed_rows(suite)
+            yield from map(ScoredRow, removed_rows(suite))

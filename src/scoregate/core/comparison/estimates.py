@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Hashable, Mapping
+from dataclasses import field, replace
 from math import inf, isfinite, log
 
 from scoregate.core.comparison.pairing import Pairs
@@ -156,3 +157,38 @@ def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, floa
         within_lower, within_upper = test(pairs.trials)
         lower, upper = max(lower, within_lower), max(upper, within_upper)
     return lower, upper
+
+
+@record
+class Units:
+    """The units of a row.
+
+    Attributes:
+        able: the number of units that can still get worse: the baseline has a score that isn't the worst one. With
+            fewer than six of them no outcome is certain enough for a gate.
+        differences: the difference of each unit, below 0 if it got worse, if the row has too few units for a test of
+            its own. Empty otherwise, as large rows are not tested together.
+        is_unequal: whether a case has more trials on one side, so that random signs alone would give false alarms.
+    """
+
+    able: int = 0
+    differences: Mapping[Hashable, float] = field(default_factory=dict)
+    is_unequal: bool = False
+
+
+def collect_units(pairs: Pairs, *, few: int, higher_is_better: bool, is_bounded: bool) -> Units:
+    """Collect the units of a row.
+
+    Args:
+        pairs: the pairs of the row.
+        few: with fewer units, a row has too few for a test of its own.
+        higher_is_better: whether a higher value is better.
+        is_bounded: whether values are scores in [0, 1]. Others can always get worse.
+    """
+    count = len(pairs.clusters)
+    able = (pairs.lowerable if higher_is_better else pairs.raisable) if is_bounded else count
+    if count >= few:
+        return Units(able)
+    sign = 1.0 if higher_is_better else -1.0
+    differences = {name: sign * total for name, total in zip(pairs.names, pairs.sums, strict=True)}
+    return Units(able, differences, is_unequal=bool(pairs.trials))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from math import fsum, isfinite, isnan, log
 from statistics import fmean
@@ -38,6 +38,9 @@ class Pairs:
         step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
         trials: the trials that may be exchanged between run and baseline, see `trial_blocks.sum_blocks`; empty if each
             case has as many values on both sides.
+        names: the name of each cluster, in their order; a case without a cluster is named by its hash.
+        lowerable: the number of clusters whose scores can still become lower, as the baseline has one above 0.
+        raisable: the number of clusters whose scores can still become higher, as the baseline has one below 1.
     """
 
     n: int = 0
@@ -49,6 +52,9 @@ class Pairs:
     base: float | None = None
     step: float = 0.0
     trials: tuple[Trials, ...] = ()
+    names: Sequence[Hashable] = ()
+    lowerable: int = 0
+    raisable: int = 0
 
     @property
     def sums(self) -> list[float]:
@@ -208,7 +214,7 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
     if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
         values, base_values = new.values(shared), baseline.values(shared)
         trials = {case: (values[case], base_values[case]) for case in shared}
-    n = len(shared)
+    n, members = len(shared), _name_clusters(shared, clusters)
     return Pairs(
         n,
         tuple(sum_clusters(shared, differences, clusters)),
@@ -219,6 +225,9 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         base=fmean(base_means) if n else None,
         step=_single_trial_step(trials.values()),
         trials=tuple(sum_blocks(trials, clusters)),
+        names=shared if members is None else tuple(dict.fromkeys(members)),
+        lowerable=_count_clusters(base_means, 0.0, members),
+        raisable=_count_clusters(base_means, 1.0, members),
     )
 
 
@@ -286,6 +295,20 @@ def sum_clusters(
     for members in group_cases(cases, clusters):
         # an exact sum, so that the order in which cases finish changes no digit
         yield fsum(map(by_case.__getitem__, members)), len(members)
+
+
+def _name_clusters(cases: Sequence[str], clusters: Mapping[str, str]) -> Sequence[Hashable] | None:
+    """The cluster of each case; a case without one is its own. None if no case has a cluster."""
+    if not clusters:
+        return None
+    return [("cluster", clusters[case]) if case in clusters else ("case", case) for case in cases]
+
+
+def _count_clusters(base_means: Sequence[float], end: float, members: Sequence[Hashable] | None) -> int:
+    """The number of clusters with a value that is not at this end of the scale."""
+    if members is None:
+        return len(base_means) - base_means.count(end)
+    return len({key for key, mean in zip(members, base_means, strict=True) if mean != end})
 
 
 def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:
