@@ -23,6 +23,7 @@ import calibration_family
 import calibration_few
 import calibration_hints
 import calibration_intervals
+import calibration_judges
 import calibration_kappa
 import calibration_limits
 import calibration_lost
@@ -34,6 +35,7 @@ import calibration_repeats
 import calibration_run
 import calibration_skewed
 import calibration_slices
+import calibration_slow
 import calibration_variants
 from calibration_targets import Effort, Target, print_targets
 
@@ -46,6 +48,7 @@ TOPICS: Mapping[str, Report] = {
     "few": calibration_few.report,
     "accepted": calibration_accepted.report,
     "decline": calibration_decline.report,
+    "slow": calibration_slow.report,
     "drift": calibration_drift.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
@@ -61,6 +64,7 @@ TOPICS: Mapping[str, Report] = {
     "errors": calibration_errors.report,
     "limits": calibration_limits.report,
     "kappa": calibration_kappa.report,
+    "judges": calibration_judges.report,
     "variants": calibration_variants.report,
     "arms": calibration_arms.report,
     "hints": calibration_hints.report,

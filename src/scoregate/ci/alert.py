@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
-from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_problems
+from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_declines, list_problems
 from scoregate.ci.settings import Settings
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate import Verdict
@@ -26,7 +26,10 @@ async def find_alert(
     *,
     judge_again: Callable[[Run], Iterable[AlertProblem]],
 ) -> Alert:
-    """What a run reports; its suites with problems run again, and only what is as bad then is reported.
+    """What a run reports: what got worse and is as bad in a second measurement, and scores that sank slowly.
+
+    A slow decline isn't measured again: it is the mean of several runs already, which one more run hardly changes. Its
+    level is lower instead.
 
     Args:
         comparison: the comparison of the run.
@@ -37,21 +40,34 @@ async def find_alert(
         judge_again: lists the problems of the second measurement, judged as the run was.
     """
     problems = tuple(list_problems(comparison, verdict))[:MOST_PROBLEMS]
+    declines = tuple(list_declines(comparison, min_effect=settings.min_effect))
     run = comparison.run
     if not problems:
         is_known = run.complete and verdict.conclusion is not Conclusion.UNMEASURABLE
-        return Alert(AlertState.NONE if is_known else AlertState.UNKNOWN)
+        state = AlertState.NONE if is_known else AlertState.UNKNOWN
+        return _with_declines(Alert(state), declines)
     cases = _list_cases(run, {each.suite for each in problems})
     if not cases or ports.stop.is_set():
-        return Alert(AlertState.UNKNOWN, problems)
+        return _with_declines(Alert(AlertState.UNKNOWN, problems), declines)
     repeats = settings.repeats if isinstance(settings.repeats, int) else 1
     part = restrict_plan(plan, cases, repeats=repeats)
     again = await ports.record(part, settings, (), folder=FOLDER)
     if not again.complete:
-        return Alert(AlertState.UNKNOWN, problems)
+        return _with_declines(Alert(AlertState.UNKNOWN, problems), declines)
     confirmed_keys = {each.key for each in judge_again(_with_labels(again, run))}
     confirmed = tuple(each for each in problems if each.key in confirmed_keys)
-    return Alert(AlertState.CONFIRMED if confirmed else AlertState.NOT_CONFIRMED, confirmed or problems)
+    state = AlertState.CONFIRMED if confirmed else AlertState.NOT_CONFIRMED
+    return _with_declines(Alert(state, confirmed or problems), declines)
+
+
+def _with_declines(alert: Alert, declines: Sequence[AlertProblem]) -> Alert:
+    """The alert with the scores that sank slowly, and without problems that are not confirmed if there are any."""
+    if not declines:
+        return alert
+    confirmed = alert.problems if alert.state is AlertState.CONFIRMED else ()
+    known = {each.key for each in confirmed}
+    added = (each for each in declines if each.key not in known)
+    return Alert(AlertState.CONFIRMED, (*confirmed, *added)[:MOST_PROBLEMS])
 
 
 def _list_cases(run: Run, labels: set[str]) -> dict[str, dict[str, list[str]]]:

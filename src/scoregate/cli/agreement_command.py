@@ -12,7 +12,14 @@ from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
-from scoregate.core.comparison.agreement import Agreement, AgreementLevel, measure_agreement
+from scoregate.core.comparison.agreement import Agreement, measure_agreement
+from scoregate.core.comparison.judge_checks import (
+    AgreementLevel,
+    JudgeCheck,
+    check_judge,
+    conclude,
+    describe_check,
+)
 from scoregate.core.gate import EXIT_CODES, Conclusion
 from scoregate.core.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
@@ -26,13 +33,15 @@ _HINT = "Only a random sample (`scoregate review --sample 50`) shows how often a
 class Entry:
     """The agreement of a judge with people on a random sample of its scores, or on scores that people chose.
 
-    `earlier`: a later judge of this name was sampled, too. `decides`: this agreement is compared with `min_agreement`.
+    `check` is the last check that the reviews reach; None before the first one. `earlier`: a later judge of this name
+    was sampled, too. `decides`: this agreement is compared with `min_agreement`.
     """
 
     evaluator: str
     source: Source
     fingerprint: str
     figures: Agreement
+    check: JudgeCheck | None = None
     earlier: bool = False
     decides: bool = False
 
@@ -52,16 +61,21 @@ class Entry:
 @click.command("agreement")
 @click.argument("evaluator", required=False, metavar="[GLOB]")
 @click.option(
-    "--min-agreement", type=float, metavar="RATE", help="Fail if the accuracy of a judge is below this (0 to 1)."
+    "--min-agreement",
+    type=float,
+    metavar="RATE",
+    help="Fail if a judge's balanced accuracy, or its share of found failures, is below this (0 to 1).",
 )
-@click.option("--min-overrides", type=int, metavar="N", help="Minimum number of overrides per judge; default: 10.")
+@click.option("--min-overrides", type=int, metavar="N", help="Overrides before the first check; default: 10.")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures, as a JSON list.")
 def command(evaluator: str | None, min_agreement: float | None, min_overrides: int | None, as_json: bool) -> int:
     """Show how well each judge agrees with people, measured by their overrides.
 
     Accuracy is the share of equal scores; kappa (Cohen's) corrects it for chance. Intervals are 95% intervals. Scores
-    drawn at random and scores that people chose are separate rows. The gate min_agreement uses the random sample if
-    it is large enough, else the chosen scores. With too few overrides, the exit code is 3 if there is a minimum.
+    drawn at random and scores that people chose are separate rows. With min_agreement, a judge is checked after
+    min_overrides overrides, twice as many, and so on. It passes if the lower bounds of its balanced accuracy and of its
+    share of found failures are above the minimum. If the figures themselves are below it, the exit code is 1; if the
+    overrides don't decide yet, it is 3. The random sample counts if it is large enough, else the chosen scores.
     """
     settings = load_project_settings(project_root(), {"min_agreement": min_agreement, "min_overrides": min_overrides})
     reviews = select_reviews(open_store(), OVERRIDES, evaluator)
@@ -85,12 +99,15 @@ def _conclude(entries: Sequence[Entry], settings: Settings) -> Conclusion:
 
 def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list[Entry]:
     """The agreements of a judge. One decides: the random sample if it is large enough, else the chosen scores."""
-    groups = [(*each, measure_agreement(each[-1])) for each in split_by_source(items)]
-    entries = [Entry(name, source, judge, figures) for source, judge, _, figures in groups if figures is not None]
+    entries = []
+    for source, judge, group in split_by_source(items):
+        reviews = [each.to_review() for each in group]
+        if (figures := measure_agreement(reviews)) is not None:
+            entries.append(Entry(name, source, judge, figures, check_judge(reviews, fewest=fewest)))
     if not entries:
         return []
     last = len(entries) - 1
-    is_sampled = entries[last].source is Source.SAMPLE and entries[last].figures.n >= fewest
+    is_sampled = entries[last].source is Source.SAMPLE and entries[last].check is not None
     deciding = last if is_sampled or entries[0].source is Source.SAMPLE else 0
     return [
         replace(each, earlier=each.source is Source.SAMPLE and index < last, decides=index == deciding)
@@ -101,7 +118,7 @@ def _build_entries(name: str, items: Sequence[Override], *, fewest: int) -> list
 def _conclusion(entry: Entry, settings: Settings) -> AgreementLevel | None:
     if not entry.decides:
         return None
-    return entry.figures.conclusion(settings.min_agreement, fewest=settings.min_overrides)
+    return conclude(entry.check, settings.min_agreement)
 
 
 def _print_entries(entries: Sequence[Entry], settings: Settings) -> None:
@@ -122,16 +139,23 @@ def _print_entries(entries: Sequence[Entry], settings: Settings) -> None:
     for entry in entries:
         if entry.figures.matching < entry.figures.n:
             _print_confusion(entry.title, entry.figures)
-    least, origin = settings.min_agreement, settings.origin("min_agreement")
-    for entry in entries:
-        conclusion, figures = _conclusion(entry, settings), entry.figures
-        if conclusion is AgreementLevel.TOO_FEW:
-            note = f"note: {entry.title}: {figures.n} of {settings.min_overrides} required overrides"
-            print_lines([note], styles=[("note", "yellow")])
-        elif conclusion is AgreementLevel.BELOW:
-            text = f"accuracy {figures.accuracy:.3f} is below min_agreement {least:g} ({origin})"
-            print_lines([f"failed: {entry.title}: {text}"], styles=[("failed", "red")])
+    lines = filter(None, (_describe_conclusion(each, settings) for each in entries))
+    print_lines(lines, styles=[("note", "yellow"), ("failed", "red")])
     print_lines(["", _HINT])
+
+
+def _describe_conclusion(entry: Entry, settings: Settings) -> str:
+    """A line for a judge that fails or isn't decided; else empty."""
+    conclusion, check = _conclusion(entry, settings), entry.check
+    if check is None:
+        text = f"{entry.figures.n} of {settings.min_overrides} required overrides"
+        return f"note: {entry.title}: {text}" if entry.decides else ""
+    limit = f"min_agreement {settings.min_agreement} ({settings.origin('min_agreement')})"
+    if conclusion is AgreementLevel.TOO_FEW:
+        return f"note: {entry.title}: not shown to be above {limit}: {describe_check(check)}"
+    if conclusion is AgreementLevel.BELOW:
+        return f"failed: {entry.title}: below {limit}: {describe_check(check)}"
+    return ""
 
 
 def _print_confusion(title: str, figures: Agreement) -> None:
@@ -155,5 +179,11 @@ def _to_json(entry: Entry, settings: Settings) -> dict[str, object]:
         for (judge, person), count in sorted(figures.confusion.items())
     ]
     fields = {"evaluator": entry.evaluator, "source": entry.source, "fingerprint": entry.fingerprint or None}
-    rest = {"confusion": confusion, "scores": figures.scores, "conclusion": _conclusion(entry, settings)}
+    check = None if entry.check is None else asdict(entry.check)
+    rest = {
+        "confusion": confusion,
+        "scores": figures.scores,
+        "check": check,
+        "conclusion": _conclusion(entry, settings),
+    }
     return {**fields, **asdict(figures), **rest}

@@ -27,8 +27,8 @@ _COLUMNS = {
     "comments": lambda item: " · ".join(comment.comment_text for comment in item.comments),
 }
 _KEYS = (
-    "original_score, override_score, input, output, comment, by, created_at, id, fingerprint, sampled; in JSON lines "
-    "also input_fields, output_fields and comments, for several of each"
+    "original_score, override_score, input, output, comment, by, created_at, id, fingerprint, sampled, threshold, "
+    "failing_share; in JSON lines also input_fields, output_fields and comments, for several of each"
 )
 
 

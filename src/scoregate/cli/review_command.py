@@ -95,7 +95,10 @@ def _load_queue(run: Run, sample: int | None) -> Queue:
     queue = draw_sample(run, sample)
     if not len(queue.judged):
         raise UsageError("there is nothing to sample: no evaluator of this run called a model")
-    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(count_scores(queue).items()))
+    counts = ", ".join(
+        f"{name} {failing + passing:,} ({failing:,} fail, {passing:,} pass)"
+        for name, (failing, passing) in sorted(count_scores(queue).items())
+    )
     print_line(f"random sample of judges' scores: {counts}")
     return queue
 

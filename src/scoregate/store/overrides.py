@@ -7,16 +7,29 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, FiniteFloat, TypeAdapter
+from pydantic import BeforeValidator, Field, FiniteFloat, TypeAdapter
 
-from scoregate.core.comparison.agreement import Calibrations, measure_agreement
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.comparison.agreement import Calibrations
+from scoregate.core.comparison.judge_checks import Review
+from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField, Threshold
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
 from scoregate.store.review_records import ReviewRecord, age_key, is_same_review, item_id, upsert
 
 Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
+
+
+def _to_threshold(value: object) -> object:
+    """A threshold from the cell of a table, where its bounds are a dict."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        return Threshold(**value)
+    except TypeError as error:
+        raise ValueError(f"is no threshold: {error}") from None
+
+
 _FIELDS = TypeAdapter(tuple[EvaluationOverrideField, ...])
 
 
@@ -32,6 +45,9 @@ class Override(ReviewRecord):
 
     If `override_score` equals the original score, the judge was right. `fingerprint` is that of the judge, see
     `digest_fingerprint`; empty if it is unknown. `sampled`: the score was drawn at random from a run's scores.
+    `threshold` decides which scores pass; None if the case has none. `failing_share` is the share of the judge's scores
+    in the run that fail, for a sample that has more of the rarer verdict; None for other reviews, and for samples of
+    earlier versions, which ignored the verdict.
     """
 
     original_score: Score
@@ -41,6 +57,8 @@ class Override(ReviewRecord):
     comments: tuple[EvaluationOverrideComment, ...] = ()
     fingerprint: str = ""
     sampled: bool = False
+    threshold: Annotated[Threshold | None, BeforeValidator(_to_threshold)] = None
+    failing_share: Score | None = None
 
     def about(self) -> object:
         """The input, the output and the judge's score, for a sampled score also the judge.
@@ -55,6 +73,10 @@ class Override(ReviewRecord):
         fields = [_FIELDS.dump_python(each, mode="json") for each in (self.input_fields, self.output_fields)]
         sample = [self.fingerprint] if self.sampled else []
         return [*fields, self.original_score, *sample]
+
+    def to_review(self) -> Review:
+        """The scores for a comparison of the judge with people."""
+        return Review(self.original_score, self.override_score, self.threshold, self.failing_share)
 
     def to_evaluation_override(self) -> EvaluationOverride:
         """The argument of an evaluator's `example_output_mapper`."""
@@ -118,9 +140,9 @@ def recent_overrides(store: Store, evaluator: str, count: int) -> list[Evaluatio
 def split_by_source(items: Iterable[Override]) -> list[tuple[Source, str, list[Override]]]:
     """The corrections of chosen scores, and those of sampled scores for each fingerprint of the judge.
 
-    The judge that was reviewed last comes last.
+    The oldest correction comes first, and the judge that was reviewed last comes last.
     """
-    items = list(items)
+    items = sorted(items, key=age_key)
     chosen = [item for item in items if not item.sampled]
     samples = [(Source.SAMPLE, fingerprint, group) for fingerprint, group in group_samples(items).items()]
     return [*([(Source.CHOSEN, "", chosen)] if chosen else []), *samples]
@@ -129,7 +151,8 @@ def split_by_source(items: Iterable[Override]) -> list[tuple[Source, str, list[O
 def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
     """The corrections of sampled scores by the judge's fingerprint; the judge that was reviewed last comes last.
 
-    Only the latest correction of an output counts, since several corrections of it are not several outputs.
+    Only the latest correction of an output counts, since several corrections of it are not several outputs. It keeps
+    the place of the first one, so a later opinion doesn't change which outputs were reviewed first.
     """
     groups: dict[str, dict[Hashable, Override]] = {}
     for item in sorted(items, key=age_key):
@@ -140,15 +163,14 @@ def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
 
 
 def read_calibrations(store: Store) -> Calibrations:
-    """The agreement of each judge with people on sampled scores.
+    """The sampled reviews of each judge, the oldest first.
 
     Raises:
         StoreError: the corrections cannot be read.
     """
-    agreements = {
-        (name, fingerprint): measure_agreement(group)
+    return {
+        (name, fingerprint): [item.to_review() for item in group]
         for (name,) in store.list_keys(OVERRIDES)
         for fingerprint, group in group_samples(store.read(OVERRIDES, (name,))).items()
         if fingerprint
     }
-    return {judge: each for judge, each in agreements.items() if each is not None}

@@ -24,6 +24,7 @@ from scoregate.store.tables import TableError, TableReader, guard_cell, to_cell,
 
 # A field with several parts is JSON in a cell. If one text has the same content, the text has its own column.
 TEXT_COLUMNS = {"input": "input_fields", "output": "output_fields", "comment": "comments"}
+_JSON_FIELDS = (*TEXT_COLUMNS.values(), "threshold")
 
 
 def column_names(kind: Kind[T]) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ def to_fields(row: Mapping[str, str], kind: Kind[T]) -> dict[str, Any]:
         elif kind.model.model_fields[field].annotation is str:
             fields[field] = text
         elif text:
-            fields[field] = _parse_json(column, text) if field in TEXT_COLUMNS.values() else text
+            fields[field] = _parse_json(column, text) if field in _JSON_FIELDS else text
     return fields
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scoregate.core.comparison.agreement import digest_fingerprint
-from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.core.comparison.judge_checks import PASSING
+from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField, Threshold
 from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField
 from scoregate.core.media import show_references
 from scoregate.core.runs.cases import CaseResult
@@ -154,6 +155,8 @@ def format_choices(choices: Iterable[Choice]) -> str:
 
 Fields = tuple[EvaluationOverrideField, ...]
 _MAX_CHOICES = 7
+# Where a score passes without a threshold, if a lower score is better.
+_LOW_PASSES = Threshold(lte=PASSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class JudgedScore:
 
     `battles` are the keys of the battles of this output; `choices` are the scores that the judge can give, empty if
     unknown. `asked`: the judge called a model. `fingerprint` identifies the judge, as `digest_fingerprint` does.
-    `sampled`: the score was drawn at random.
+    `sampled`: the score was drawn at random. `threshold` and `failing_share` are those of `Override`.
     """
 
     evaluator: str
@@ -177,6 +180,8 @@ class JudgedScore:
     asked: bool = False
     fingerprint: str = ""
     sampled: bool = False
+    threshold: Threshold | None = None
+    failing_share: float | None = None
 
     @property
     def key(self) -> str:
@@ -199,6 +204,8 @@ class JudgedScore:
             by=by,
             fingerprint=self.fingerprint,
             sampled=self.sampled,
+            threshold=self.threshold,
+            failing_share=self.failing_share,
         )
 
 
@@ -246,6 +253,7 @@ def find_judged_scores(case: CaseResult, suite: SuiteResult, battles: Iterable[s
             choices=info.choices if info else (),
             asked=asked,
             fingerprint=digest_fingerprint(info.fingerprint) if info else "",
+            threshold=evaluation.threshold or (None if info is None or info.higher_is_better else _LOW_PASSES),
         )
 
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from scoregate.core.comparison.judge_checks import is_failing
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run
 from scoregate.core.text import natural_sort_key
@@ -27,7 +28,8 @@ T = TypeVar("T", Battle, JudgedScore)
 class QueueRow(NamedTuple):
     """An item in a list, without its texts. The fields after `name` are for scores of judges only.
 
-    `chooses`: the choices of the judge are known. `sampled`: the score was drawn at random.
+    `chooses`: the choices of the judge are known. `sampled`: the score was drawn at random. `judge` is the fingerprint
+    of the judge. `fails`: its score misses the threshold.
     """
 
     key: str
@@ -38,6 +40,8 @@ class QueueRow(NamedTuple):
     battles: tuple[str, ...] = ()
     chooses: bool = False
     sampled: bool = False
+    judge: str = ""
+    fails: bool = False
 
 
 class Spool(Generic[T]):
@@ -48,6 +52,8 @@ class Spool(Generic[T]):
         weakref.finalize(self, self._file.close)
         self._places: dict[str, tuple[int, int]] = {}
         self._rows: dict[str, QueueRow] = {}
+        self._places_in_sample: dict[str, int] = {}
+        self._change: Callable[[T], T] = lambda item: item
         self._row: Callable[[T], QueueRow] = row
         self._lock = threading.Lock()
 
@@ -60,16 +66,29 @@ class Spool(Generic[T]):
             self._file.write(data)
             self._rows[row.key] = row
 
-    def keep(self, keys: Iterable[str]) -> None:
-        """Keep only these items; not after the first read."""
-        kept = set(keys)
-        self._places = {key: place for key, place in self._places.items() if key in kept}
-        self._rows = {key: row for key, row in self._rows.items() if key in kept}
+    def keep(self, keys: Iterable[str], change: Callable[[T], T]) -> None:
+        """Keep only these items, in this order for each evaluator; not after the first read.
+
+        Args:
+            keys: the keys of the items.
+            change: changes an item when it is read.
+        """
+        self._places_in_sample = {key: place for place, key in enumerate(keys)}
+        self._rows = {key: self._rows[key] for key in self._places_in_sample}
+        self._places = {key: self._places[key] for key in self._places_in_sample}
+        self._change = change
+
+    def row_of(self, key: str) -> QueueRow:
+        """The row of an item, also while items are added."""
+        return self._rows[key]
 
     @cached_property
     def rows(self) -> Mapping[str, QueueRow]:
         """All items by key, in order."""
-        order = sorted(self._rows.values(), key=_row_order)
+        if places := self._places_in_sample:
+            order = sorted(self._rows.values(), key=lambda row: (row.evaluator, places[row.key]))
+        else:
+            order = sorted(self._rows.values(), key=_row_order)
         return {row.key: row for row in order}
 
     @cached_property
@@ -96,7 +115,7 @@ class Spool(Generic[T]):
         with self._lock:
             self._file.seek(start)
             item: T = pickle.loads(self._file.read(length))  # an unnamed temporary file, written by this process only
-        return item
+        return self._change(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +171,8 @@ def _judged_row(judged: JudgedScore) -> QueueRow:
         judged.battles,
         chooses=bool(judged.choices),
         sampled=judged.sampled,
+        judge=judged.fingerprint,
+        fails=is_failing(judged.score, judged.threshold),
     )
 
 
@@ -237,11 +258,17 @@ def save_reviews(
     return upsert(store, kind, (evaluator,), timed, subject=lambda each: (key("", each), each.by))
 
 
-def draw_sample(run: Run, size: int | None = None) -> Queue:
-    """The battles of a run and a simple random sample of its scores of judges.
+# The rarer verdict of a judge has at least this share of a sample. More would cost reviews of the other verdict, where
+# most errors of a judge are: with equal shares, a run with 10 % failures takes twice as many (`calibration_judges.py`).
+_LEAST_SHARE = 0.2
 
-    A run always gives the same sample, and a larger sample contains a smaller one. Equal scores of the same output, as
-    from repeats, are drawn once.
+
+def draw_sample(run: Run, size: int | None = None) -> Queue:
+    """The battles of a run and a random sample of its scores of judges, which has enough of each verdict.
+
+    Of each judge, at least a fifth of the sample are scores of its rarer verdict, failing or passing, if there are
+    enough. Within a verdict, all scores are equally likely. A run always gives the same sample, and a larger sample
+    contains a smaller one. Equal scores of the same output, as from repeats, are drawn once.
 
     Args:
         run: the run.
@@ -257,10 +284,40 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
     queue = build_queue(
         run, revise=lambda judged: replace(judged, sampled=True) if judged.asked else None, on_score=rank
     )
-    queue.judged.keep(sorted(ranks, key=lambda key: ranks[key])[:size])
+    strata = defaultdict[tuple[str, str], dict[bool, list[str]]](lambda: {True: [], False: []})
+    for key in sorted(ranks, key=lambda key: ranks[key]):
+        row = queue.judged.row_of(key)
+        strata[row.evaluator, row.judge][row.fails].append(key)
+    places = dict[str, float]()
+    for verdicts in strata.values():
+        places |= place_scores(list(verdicts.values()))
+    shares = {judge: len(each[True]) / sum(map(len, each.values())) for judge, each in strata.items()}
+    queue.judged.keep(
+        sorted(places, key=lambda key: (places[key], ranks[key]))[:size],
+        lambda judged: replace(judged, failing_share=shares[judged.evaluator, judged.fingerprint]),
+    )
     return queue
 
 
-def count_scores(queue: Queue) -> Mapping[str, int]:
-    """Count the scores of each judge."""
-    return Counter(row.evaluator for row in queue.judged.rows.values())
+def place_scores(verdicts: Sequence[Sequence[str]]) -> Mapping[str, float]:
+    """When each score of a judge is drawn: those of a verdict at equal distances, from 0 on.
+
+    A verdict with the share s of a sample has its k-th score at (k − ½) / s, relative to the scores of the judge. So
+    every beginning of the sample has each verdict's share, and each judge's.
+
+    Args:
+        verdicts: the keys of the scores of each verdict, in random order.
+    """
+    total, most = sum(map(len, verdicts)), 1 - _LEAST_SHARE
+    is_mixed = all(verdicts)
+    places = dict[str, float]()
+    for keys in verdicts:
+        share = min(most, max(_LEAST_SHARE, len(keys) / total)) if is_mixed else 1.0
+        places |= {key: (index + 0.5) / share / total for index, key in enumerate(keys)}
+    return places
+
+
+def count_scores(queue: Queue) -> Mapping[str, tuple[int, int]]:
+    """Count the failing and the passing scores of each judge."""
+    counts = Counter((row.evaluator, row.fails) for row in queue.judged.rows.values())
+    return {name: (counts[name, True], counts[name, False]) for name in queue.judged.evaluators}

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from scoregate.core.comparison.agreement import Agreement, measure_agreement
+from scoregate.core.comparison.judge_checks import Review
 from scoregate.core.evaluation import EvaluationOverrideComment
 from scoregate.errors import UsageError
 from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store
@@ -122,8 +123,7 @@ class Correction(NamedTuple):
     """The parts of an override that stay in memory; `judge` is the fingerprint of the judge if it was sampled."""
 
     id: str
-    original_score: float
-    override_score: float
+    review: Review
     comments: tuple[EvaluationOverrideComment, ...]
     judge: str | None
     age: tuple[float, str]
@@ -194,7 +194,7 @@ class ScoreReviews:
             _agreement_data(name, source, agreement)
             for name in self._corrected()
             for source, corrections in _split_by_source(self._reviews.read_evaluator_reviews(name).values())
-            if (agreement := measure_agreement(corrections)) is not None
+            if (agreement := measure_agreement([each.review for each in corrections])) is not None
         ]
 
     @cached_property
@@ -216,7 +216,7 @@ class ScoreReviews:
         return row.sampled and chooses and self.reviewer not in corrections
 
     def _row(self, row: QueueRow, corrections: Corrections) -> dict[str, Any]:
-        scores = {by: last.override_score for by, (*_, last) in sorted(corrections.items())}
+        scores = {by: last.review.override_score for by, (*_, last) in sorted(corrections.items())}
         own = scores.pop(self.reviewer, None)
         others = [{"by": by, "decision": score} for by, score in scores.items()] if own is not None else []
         item = {"key": row.key, "suite": row.suite, "evaluator": row.evaluator, "name": row.name}
@@ -226,8 +226,7 @@ class ScoreReviews:
 
 def _to_correction(override: Override) -> Correction:
     judge = override.fingerprint if override.sampled else None
-    scores = override.original_score, override.override_score
-    return Correction(override.id, *scores, override.comments, judge, age_key(override))
+    return Correction(override.id, override.to_review(), override.comments, judge, age_key(override))
 
 
 def _split_by_source(items: Iterable[Corrections]) -> Iterator[tuple[Source, list[Correction]]]:

@@ -246,3 +246,16 @@ def test_a_slow_decline_is_an_alert(world: World, hook: Hook) -> None:
         job.upload()
     assert job.exit_code == 1, job.output
     assert "A score declined" in only_issue(world).body
+
+
+def test_a_decline_by_a_case_each_night_is_an_alert(world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No night is worse than the one before."""
+    monkeypatch.setattr("scoregate.core.runs.history._RERUN_S", 0.0)  # the nights of this test take a second
+    start(world)
+    for night, failing in enumerate((0, 0, 0, 0, 0, 1, 2, 3, 4, 5)):
+        job = run_schedule(world, failing, hook)
+        assert job.result["rows"][0]["label"] != "worse", job.output
+        assert bool(world.repo.issues) == (night == 9)
+    assert not (world.project.root / "scoregate-out" / "confirm-alert").exists()
+    assert "1.000 → 0.925 (−0.075, newest 5 runs against the 5 before them, nothing changed)" in only_issue(world).body
+    assert hook.messages["/json-secret"][0]["problems"][0]["mean"] == 0.925

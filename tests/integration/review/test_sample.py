@@ -104,18 +104,18 @@ def test_a_judge_fails_a_run_once_a_sample_agrees(judged: Reviewed) -> None:
     compared = judged.project.scoregate("gate", str(judged.run), "--baseline", str(judged.run)).output
     assert "unchanged (judge not calibrated (12 of 20 reviews))" in compared
 
-    larger = export_sheets(judged, 25)
+    larger = export_sheets(judged, 40)
     assert {sheet["key"] for sheet in sheets} < {sheet["key"] for sheet in larger}
     assert import_sheets(judged, [{**sheet, "decision": is_polite(sheet)} for sheet in larger])[0] == 0
     code, output = judged.gate()
     assert code == 1, output
     (finding,) = [each for each in result_of(judged)["findings"] if each["rule"] == "judge agreement"]
-    assert finding["value"] == "agrees with people in 25 of 25 reviews, at least 86.7%"
+    assert finding["value"] == "agrees with people in 40 of 40 reviews"
     assert judged.project.scoregate("run", "--baseline", "none").exit_code == 1
 
 
 def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None:
-    sheets = export_sheets(judged, 30)
+    sheets = export_sheets(judged, 40)
     invalid = [
         {**sheet, "decision": is_polite(sheet) if index % 3 else 1 - is_polite(sheet)}
         for index, sheet in enumerate(sheets)
@@ -123,7 +123,8 @@ def test_a_contradicted_or_changed_judge_fails_nothing(judged: Reviewed) -> None
     assert import_sheets(judged, invalid)[0] == 0
     code, output = judged.gate()
     assert code == 0, output
-    assert "agrees with people in 20 of 30 reviews" in output
+    assert "in 40 reviews it finds" in output
+    assert "next check at 80" in output
 
     assert import_sheets(judged, [{**sheet, "decision": is_polite(sheet)} for sheet in sheets])[0] == 0
     assert judged.gate()[0] == 1
@@ -151,7 +152,8 @@ def test_corrections_outside_the_sample_are_counted_apart(judged: Reviewed) -> N
     ]
     outcome = judged.project.scoregate("agreement", "--min-agreement", "0.9")
     assert outcome.exit_code == 1
-    assert "failed: polite (random sample): accuracy" in outcome.output
+    text = "failed: polite (random sample): below min_agreement 0.9 (--min-agreement): people fail none of 20 outputs"
+    assert text in outcome.output
     assert "Only a random sample" in outcome.output
 
 

@@ -184,8 +184,9 @@ def on_a_terminal(project: Project, *words: str) -> str:
     return sent.decode()
 
 
-def import_scores(project: Project, right: int, wrong: int) -> None:
+def import_scores(project: Project, right: int, wrong: int, found: int = 0) -> None:
     rows = [f"1,1,Hi,right {n}," for n in range(right)] + [f"1,0,Hi,wrong {n}," for n in range(wrong)]
+    rows += [f"0,0,Hi,found {n}," for n in range(found)]
     assert project.scoregate("overrides", "import", "accuracy", table(project, "a.csv", rows)).returncode == 0
 
 
@@ -203,16 +204,28 @@ def test_agreement_shows_figures_and_the_table_behind_them(project: Project) -> 
     ]
 
 
-@pytest.mark.parametrize(("limit", "code"), [("0.75", 0), ("0.76", 1)])
-def test_agreement_is_a_gate(project: Project, limit: str, code: int) -> None:
-    import_scores(project, 9, 3)
+@pytest.mark.parametrize(
+    ("wrong", "limit", "code", "text"),
+    [
+        (0, "0.75", 0, ""),
+        (0, "0.8", 3, "note: accuracy (chosen by people): not shown to be above min_agreement 0.8"),
+        (10, "0.75", 1, "failed: accuracy (chosen by people): below min_agreement 0.75"),
+    ],
+)
+def test_agreement_is_a_gate(project: Project, wrong: int, limit: str, code: int, text: str) -> None:
+    import_scores(project, 20, wrong, 20 - wrong)
     for outcome in (
         project.scoregate("agreement", "--min-agreement", limit),
         project.scoregate("agreement", "acc*", "--min-agreement", limit, "--json"),
         project.scoregate("agreement", SCOREGATE_MIN_AGREEMENT=limit),
     ):
         assert outcome.returncode == code, outcome.stderr
-    assert ("accuracy 0.750 is below min_agreement 0.76 (SCOREGATE_MIN_AGREEMENT)" in outcome.stdout) == bool(code)
+    assert text in outcome.stdout
+    if text:
+        assert f"(SCOREGATE_MIN_AGREEMENT): in 40 reviews it finds {20 - wrong} of 20 failures" in outcome.stdout
+    (row,) = json.loads(project.scoregate("agreement", "--json", "--min-agreement", limit).stdout)
+    levels = {0: "holds", 1: "below", 3: "too_few"}
+    assert (row["conclusion"], row["check"]["n"], row["check"]["next"]) == (levels[code], 40, 80)
 
 
 def test_too_few_overrides_for_a_minimum_are_unmeasurable(project: Project) -> None:

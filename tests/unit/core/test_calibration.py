@@ -8,15 +8,13 @@ from dataclasses import replace
 import pytest
 
 from scoregate.core.comparison.agreement import (
-    Agreement,
     Calibrations,
     digest_fingerprint,
     explain_uncalibrated,
     is_judge,
-    measure_agreement,
 )
 from scoregate.core.comparison.comparison import compare
-from scoregate.core.evaluation import EvaluationOverride
+from scoregate.core.comparison.judge_checks import Review
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion
@@ -29,14 +27,10 @@ JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")
 
 
-def make_agreement(alike: int, apart: int = 0) -> Agreement:
-    agreement = measure_agreement([EvaluationOverride(1, 1)] * alike + [EvaluationOverride(1, 0)] * apart)
-    assert agreement is not None
-    return agreement
-
-
-def make_calibrations(alike: int, apart: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
-    return {("polite", digest_fingerprint(fingerprint)): make_agreement(alike, apart)}
+def make_calibrations(alike: int, missed: int = 0, fingerprint: Fingerprint = JUDGE) -> Calibrations:
+    """Reviews of which people fail every second one and all that the judge misses."""
+    equal = [Review(index % 2, index % 2) for index in range(alike)]
+    return {("polite", digest_fingerprint(fingerprint)): [*[Review(1, 0)] * missed, *equal]}
 
 
 def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) -> Run:
@@ -76,8 +70,17 @@ def test_a_judge_differs_if_its_scores_can() -> None:
         ({}, "judge not calibrated (0 of 50 reviews)"),
         (make_calibrations(12), "judge not calibrated (12 of 50 reviews)"),
         (make_calibrations(50, fingerprint=replace(JUDGE, model="other")), "judge not calibrated (0 of 50 reviews)"),
-        (make_calibrations(41, 9), "judge not calibrated (agrees with people in 41 of 50 reviews, at least 69.2%)"),
-        (make_calibrations(49, 1), ""),
+        (
+            make_calibrations(41, 9),
+            "judge not calibrated (in 50 reviews it finds 21 of 30 failures, at least 50.6%; balanced accuracy 85.0%, "
+            "at least 72.2%; next check at 100)",
+        ),
+        (
+            {("polite", digest_fingerprint(JUDGE)): [Review(1, 1)] * 60},
+            "judge not calibrated (people fail none of 50 outputs and agree with the judge on 50; review a run with "
+            "outputs that should fail)",
+        ),
+        (make_calibrations(50), ""),
     ],
 )
 def test_an_uncalibrated_judge_has_a_reason(calibrations: Calibrations, reason: str) -> None:

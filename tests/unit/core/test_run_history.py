@@ -68,6 +68,19 @@ def test_a_newer_run_of_a_commit_replaces_the_earlier_one() -> None:
     assert [past.id for past in dirty.history.runs] == ["run-1", "run-2"]
 
 
+def test_a_later_run_of_a_commit_is_a_measurement_of_its_own() -> None:
+    """A nightly job measures the same commit again. A job that runs again within an hour replaces its first attempt."""
+    suite = ExampleSuite(scored(1.0))
+    times = {"night 1": 0.0, "again": 3599.0, "night 2": 86400.0, "night 3": 172800.0}
+    nights = [replace(run(0, suite, commit="a"), id=name, finished=at) for name, at in times.items()]
+    history = run_chain(*nights, run(9, suite)).history
+    assert [past.id for past in history.runs] == ["again", "night 2", "night 3"]
+    first, last = history_after(run_chain(*nights[:3])), history_after(run_chain(nights[0], *nights[2:]))
+    merged = merge_histories(first, last)
+    assert [past.id for past in merged.runs] == ["again", "night 2", "night 3"]
+    assert list_means(merged) == [1.0] * 3
+
+
 def test_a_history_without_common_suites_is_dropped() -> None:
     assert (
         with_history_of(

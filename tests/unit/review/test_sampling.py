@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scoregate.core.comparison.agreement import digest_fingerprint
-from scoregate.core.evaluation import Evaluation
+from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import Choice, EvaluatorInfo, Fingerprint
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run, SuiteResult
@@ -61,9 +61,71 @@ def test_every_score_is_equally_likely() -> None:
     assert all(80 < count < 160 for count in counts), counts  # 120 ± 4 standard errors
 
 
+def rare_run(failing: int, cases: int, run: str = "1", **given: Any) -> Run:
+    """A run whose judge fails the first cases; `given` is for its evaluator."""
+    info = EvaluatorInfo("polite", JUDGE, **given)
+
+    def read() -> Iterator[CaseResult]:
+        for index in range(cases):
+            case = CaseResult(0, f"{index}", 0, name=f"{index}", input="ask", output=f"answer {index}")
+            case.evaluations["polite"] = Evaluation(float(index >= failing), Threshold(gte=1) if index % 2 else None)
+            yield case
+
+    return Run(run, 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"polite": info}),), read=read)
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"), [(0, 0), (3, 3), (20, 10), (60, 15), (100, 25), (190, 40), (198, 48), (200, 50)]
+)
+def test_a_fifth_of_a_sample_has_the_rarer_verdict(failing: int, expected: int) -> None:
+    queue = draw_sample(rare_run(failing, 200), 50)
+    assert count_scores(queue) == {"polite": (expected, 50 - expected)}
+    assert {queue.judged[key].failing_share for key in queue.judged} == {failing / 200}
+
+
+def test_every_beginning_of_a_sample_has_its_verdicts() -> None:
+    """So people who review only a part of it have a sample, too."""
+    queue = draw_sample(rare_run(20, 200), 100)
+    failing = [row.fails for row in queue.judged.rows.values()]
+    assert [sum(failing[:size]) for size in (5, 10, 50, 100)] == [1, 2, 10, 20]
+    assert [row.name for row in queue.judged.rows.values()] != sorted(row.name for row in queue.judged.rows.values())
+
+
+def test_within_a_verdict_every_score_is_equally_likely() -> None:
+    drawn = [name for run in range(300) for name in names(draw_sample(rare_run(4, 20, str(run)), 10))]
+    counts = [drawn.count(str(index)) for index in range(20)]
+    assert all(120 <= count <= 180 for count in counts[:4]), counts  # 2 of 4 in each of 300 samples, ± 3.5 errors
+    assert all(115 <= count <= 185 for count in counts[4:]), counts  # 8 of 16
+
+
+def test_the_sample_of_several_judges_has_each_ones_share() -> None:
+    def read() -> Iterator[CaseResult]:
+        for index in range(90):
+            case = CaseResult(0, f"{index}", 0, name=f"{index}", input="ask", output=f"answer {index}")
+            case.evaluations["polite"] = Evaluation(float(index % 10 > 0))
+            if index < 30:
+                case.evaluations["brief"] = Evaluation(1.0)
+            yield case
+
+    infos = {name: EvaluatorInfo(name, JUDGE) for name in ("polite", "brief")}
+    queue = draw_sample(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators=infos),), read=read), 40)
+    assert count_scores(queue) == {"brief": (0, 10), "polite": (6, 24)}
+
+
+def test_a_review_of_a_sample_stores_threshold_and_share(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    session = ReviewSession(draw_sample(rare_run(1, 4, higher_is_better=False), 4), store, "Ann")
+    for row in state(session)["judges"]:
+        session.correct(row["key"], 1, [])
+    overrides: list[Override] = list(store.read(OVERRIDES, ("polite",)))
+    # Without a threshold, a lower score passes here: 0 of one case; the other cases have a 1.
+    found = {(each.original_score, str(each.threshold), each.failing_share) for each in overrides}
+    assert found == {(0.0, "≤ 0.5", 0.25), (1.0, "≤ 0.5", 0.25), (1.0, "≥ 1", 0.25)}
+
+
 def test_only_scores_of_judges_are_drawn_and_equal_repeats_once() -> None:
     queue = draw_sample(run_of(10, repeats=3))
-    assert dict(count_scores(queue)) == {"polite": 10}
+    assert count_scores(queue) == {"polite": (5, 5)}
     assert set(build_queue(run_of(10)).judged.evaluators) == {"polite", "short"}
 
 

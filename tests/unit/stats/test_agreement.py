@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoregate.core.comparison.agreement import AgreementLevel, cohens_kappa, measure_agreement
-from scoregate.core.evaluation import EvaluationOverride
+from scoregate.core.comparison.agreement import cohens_kappa, measure_agreement
+from scoregate.core.comparison.judge_checks import Review
 from scoregate.core.statistics.intervals import wilson_interval
 
 SCORES = (0.0, 0.5, 1.0)
@@ -21,8 +21,8 @@ tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(
 )
 
 
-def make_overrides(table: dict[tuple[float, float], int]) -> list[EvaluationOverride]:
-    return [EvaluationOverride(judge, person) for (judge, person), count in table.items() for _ in range(count)]
+def make_overrides(table: dict[tuple[float, float], int]) -> list[Review]:
+    return [Review(judge, person) for (judge, person), count in table.items() for _ in range(count)]
 
 
 # Rows are the judge's; figures of statsmodels 0.14 (`cohens_kappa`), the first also by hand: (0.7 - 0.5) / 0.5.
@@ -141,7 +141,7 @@ def test_full_agreement_and_constant_scores() -> None:
 
 
 def test_rounding_errors_do_not_make_scores_differ() -> None:
-    agreement = measure_agreement([EvaluationOverride(0.1 + 0.2, 0.3), EvaluationOverride(0.3, 0.7)])
+    agreement = measure_agreement([Review(0.1 + 0.2, 0.3), Review(0.3, 0.7)])
     assert agreement is not None
     assert agreement.confusion == {(0.3, 0.3): 1, (0.3, 0.7): 1}
 
@@ -155,17 +155,21 @@ def test_wilson_is_scipys(trials: tuple[int, int]) -> None:
     assert wilson_interval(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("least", "fewest", "conclusion"),
-    [
-        (0.7, 10, AgreementLevel.HOLDS),
-        (0.71, 10, AgreementLevel.BELOW),
-        (0.71, 11, AgreementLevel.TOO_FEW),
-        (None, 11, AgreementLevel.TOO_FEW),
-        (None, 10, None),
-    ],
-)
-def test_conclusions(least: float | None, fewest: int, conclusion: AgreementLevel | None) -> None:
-    agreement = measure_agreement(make_overrides({(0.0, 0.0): 7, (0.0, 1.0): 3}))
+def test_a_stratified_sample_is_weighted_back_to_the_run() -> None:
+    """The judge fails a tenth of the run's scores and half of the sample; it is wrong in half of its failing scores."""
+    sample = [
+        *[Review(0, 0, None, 0.1)] * 25,
+        *[Review(0, 1, None, 0.1)] * 25,
+        *[Review(1, 1, None, 0.1)] * 50,
+    ]
+    agreement = measure_agreement(sample)
     assert agreement is not None
-    assert agreement.conclusion(least, fewest=fewest) is conclusion
+    assert (agreement.n, agreement.matching, agreement.accuracy) == (100, 75, pytest.approx(0.95))
+    assert agreement.confusion == {(0, 0): 25, (0, 1): 25, (1, 1): 50}
+    # Of the run: .05 and .05 that the judge fails, .9 that it passes.
+    expected = cohens_kappa({(0.0, 0.0): 5, (0.0, 1.0): 5, (1.0, 1.0): 90})
+    assert agreement.kappa is not None
+    assert expected is not None
+    assert agreement.kappa.value == pytest.approx(expected.value)
+    # Weights of .2 and 1.8 are worth 100² / (50 · .2² + 50 · 1.8²) = 60.98 reviews.
+    assert (agreement.low, agreement.high) == pytest.approx(wilson_interval(0.95 * 60.9756, 60.9756), abs=1e-6)

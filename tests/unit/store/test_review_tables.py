@@ -59,7 +59,9 @@ def test_a_plain_table_is_enough() -> None:
 def test_plain_columns_are_written_if_enough() -> None:
     items = read(HEADER + "0,1,Hi,Hello\n")
     header = export_items(items, OVERRIDES, table=True).decode().splitlines()[0]
-    assert header == "id,by,created_at,original_score,override_score,fingerprint,sampled,input,output,comment"
+    assert header == (
+        "id,by,created_at,original_score,override_score,fingerprint,sampled,threshold,failing_share,input,output,comment"
+    )
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -94,6 +96,7 @@ def test_a_large_cell_is_read() -> None:
         ("original_score,override_score,output_fields\n0,1,hello\n", "row 2: column output_fields: must be JSON, not"),
         ('original_score,override_score,output_fields\n0,1,"[{}]"\n', "row 2: column output_fields (0.id): is missing"),
         ("original_score,override_score,output,output_fields\n0,1,a,[]\n", "only one of them may be filled"),
+        (HEADER.replace("input", "threshold") + '0,1,"{""ge"": 1}",b\n', "row 2: column threshold: is no threshold"),
         (HEADER.replace("input", "created_at") + "0,1,noon,b\n", "row 2: column created_at: must be a valid datetime"),
     ],
 )

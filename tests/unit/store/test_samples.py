@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.evaluation import EvaluationOverrideField
+from scoregate.core.comparison.judge_checks import Review
+from scoregate.core.evaluation import EvaluationOverrideField, Threshold
 from scoregate.store import (
     OVERRIDES,
     Override,
@@ -49,15 +50,23 @@ def test_samples_are_split_by_judge_and_the_latest_override_counts() -> None:
 
 def test_only_samples_of_known_judges_calibrate(tmp_path: Path) -> None:
     store = open_store(tmp_path)
+    strict = Threshold(gte=1)
     items = [
         override("a"),
         override("b", sampled=True),
-        override("c", sampled=True, fingerprint="f"),
-        override("d", 0, sampled=True, fingerprint="f"),
+        override("c", sampled=True, fingerprint="f", created_at=make_time(2)),
+        override("d", 0, sampled=True, fingerprint="f", created_at=make_time(1), threshold=strict, failing_share=0.3),
     ]
     upsert(store, OVERRIDES, ("polite",), items)
-    ((judge, found),) = read_calibrations(store).items()
-    assert (judge, found.n, found.matching) == (("polite", "f"), 2, 1)
+    assert read_calibrations(store) == {("polite", "f"): [Review(1, 0, strict, 0.3), Review(1, 1)]}
+
+
+def test_a_second_opinion_keeps_the_place_of_the_first() -> None:
+    """Else later reviews would decide which ones a check uses."""
+    first = override("a", 0, sampled=True, fingerprint="f", by="Ann", created_at=make_time(1))
+    other = override("b", 0, sampled=True, fingerprint="f", created_at=make_time(2))
+    second = override("a", 1, sampled=True, fingerprint="f", by="Bob", created_at=make_time(3))
+    assert split_by_source([second, other, first]) == [(Source.SAMPLE, "f", [second, other])]
 
 
 def test_a_judge_never_gets_samples_as_examples(tmp_path: Path) -> None:
@@ -70,6 +79,7 @@ def test_files_have_both_and_older_ones_are_read() -> None:
     items = [
         override("a", created_at=make_time(1)),
         override("b", sampled=True, fingerprint="f", created_at=make_time(1)),
+        override("c", threshold=Threshold(gte=0.8, lt=1), failing_share=0.25, created_at=make_time(1)),
     ]
     for table in (True, False):
         data = export_items(items, OVERRIDES, table=table)
@@ -77,4 +87,4 @@ def test_files_have_both_and_older_ones_are_read() -> None:
     assert b"sampled" not in export_items(items[:1], OVERRIDES, table=False)
     old = b'{"original_score": 1.0, "override_score": 0.0, "output_fields": [{"id": "o", "name": "o", "value": "x"}]}'
     (read,) = import_items(old, OVERRIDES, origin="file", table=False)
-    assert (read.fingerprint, read.sampled) == ("", False)
+    assert (read.fingerprint, read.sampled, read.threshold, read.failing_share) == ("", False, None, None)

@@ -161,7 +161,7 @@ def _render(view: ReportView, problems: Sequence[AlertProblem]) -> str:
     content = json.dumps({"problems": data}).replace(">", "\\u003e")
     lines = [
         f"<!-- scoregate-alert-data: {content} -->" if len(content) < _LONGEST_DATA else "",
-        "Scores got worse. A second measurement on the same commit confirms it.",
+        "Scores got worse. A second measurement on the same commit confirms it, or several runs without a change.",
         "",
         "| Suite · evaluator | Change |",
         "|:--|:--|",

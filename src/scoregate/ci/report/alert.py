@@ -1,4 +1,4 @@
-"""What a run of the base branch alerts about: scores that got worse, and gates that fail."""
+"""What a run of the base branch alerts about: scores that got worse or sank slowly, and gates that fail."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import StrEnum
 from scoregate.ci.report import number_format
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.comparison.slow_decline import NEWEST, find_slow_declines
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
@@ -26,7 +27,7 @@ class AlertState(StrEnum):
 
 @record
 class AlertProblem:
-    """A score that got worse, or a gate that fails.
+    """A score that got worse or sank slowly, or a gate that fails.
 
     Args:
         suite: the label of the suite.
@@ -34,7 +35,7 @@ class AlertProblem:
         rule: the rule of the gate that fails; empty for a score that got worse.
         text: describes it.
         base: the mean score before; None for a gate.
-        mean: the mean score now; None for a gate.
+        mean: the mean score now; of several runs, if it sank slowly; None for a gate.
     """
 
     suite: str
@@ -72,3 +73,12 @@ def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertPro
         if finding.conclusion is Conclusion.FAILED and finding.suite is not None and place not in shown:
             text = f"{finding.title}: {finding.value} (required: {finding.limit})"
             yield AlertProblem(*place, finding.rule, text)
+
+
+def list_declines(comparison: Comparison, *, min_effect: float) -> Iterator[AlertProblem]:
+    """The scores that sank slowly over several runs; smaller declines than `min_effect` are ignored."""
+    for each in find_slow_declines(comparison, min_effect=min_effect):
+        scores = f"{number_format.score(each.before)} → {number_format.score(each.now)}"
+        runs = f"newest {NEWEST} runs against the {each.older} before them, nothing changed"
+        text = f"{scores} ({number_format.difference(each.now - each.before)}, {runs})"
+        yield AlertProblem(each.suite, each.evaluator, "", text, each.before, each.now)

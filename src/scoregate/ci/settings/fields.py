@@ -257,8 +257,8 @@ class LimitFields(BaseModel):
     """Fail if the 95th percentile of the latency is higher than this multiple of the baseline, and by more than
     noise."""
     min_judge_agreement: Rate | None = None
-    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it in more
-    than this share of a random sample (lower end of the 95 % interval).
+    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it on a
+    random sample: its balanced accuracy and the share of failures that it finds must be above this, by lower bounds.
     """
     cluster: ClusterText | None = None
     """What cases that aren't independent have in common, such as their document: a field of the input or of its

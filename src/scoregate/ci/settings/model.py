@@ -239,9 +239,13 @@ class Settings(ChangeFields, LimitFields):
     `none`.
     """
     min_agreement: Rate | None = None
-    """`scoregate agreement` fails if a judge's accuracy against people's reviews is lower."""
+    """`scoregate agreement` fails if a judge's balanced accuracy against people's reviews is lower, or the share of
+    failures that it finds.
+    """
     min_overrides: Count = 10
-    """How many reviews it takes before `min_agreement` and `min_judge_agreement` apply."""
+    """How many reviews it takes before `min_agreement` and `min_judge_agreement` apply. A judge is checked again each
+    time their number has doubled.
+    """
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
     """How scores of some evaluators are read and compared, by globs of their names: tables `[evaluators."GLOB"]`."""
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)

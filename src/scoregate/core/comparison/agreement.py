@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from enum import StrEnum
 from hashlib import blake2b
 from math import sqrt
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
+from scoregate.core.comparison.judge_checks import Review, check_judge, describe_check, weigh_reviews
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.records import record
 from scoregate.core.statistics.distributions import normal_quantile
@@ -18,28 +18,7 @@ from scoregate.core.statistics.intervals import wilson_interval
 
 FEWEST_FOR_INTERVAL = 50
 _MOST_SCORES_FOR_INTERVAL = 100
-_DIGITS = 9
 Confusion: TypeAlias = Mapping[tuple[float, float], float]
-
-
-class AgreementLevel(StrEnum):
-    """Whether a judge agrees with people as often as required; `too_few` if there are not enough reviews to decide."""
-
-    HOLDS = "holds"
-    BELOW = "below"
-    TOO_FEW = "too_few"
-
-
-class ScoreCorrection(Protocol):
-    """The score of a judge and the score of a person for the same output, such as an override."""
-
-    @property
-    def original_score(self) -> float:
-        """The judge's score."""
-
-    @property
-    def override_score(self) -> float:
-        """The person's score; equal to the judge's if the person agrees."""
 
 
 @record
@@ -66,7 +45,7 @@ class Agreement:
     Attributes:
         n: the number of reviews, at least 1.
         matching: the number of reviews with equal scores.
-        accuracy: matching / n, in [0, 1].
+        accuracy: the share of equal scores in the run, in [0, 1]: matching / n, if all reviews count the same.
         low: the lower end of the Wilson interval of the accuracy.
         high: the upper end of the Wilson interval of the accuracy.
         kappa: None if the judge and the people gave one and the same score to every output.
@@ -81,32 +60,18 @@ class Agreement:
     kappa: Kappa | None
     confusion: Mapping[tuple[float, float], int] = field(repr=False)
 
-    def conclusion(self, least: float | None, *, fewest: int) -> AgreementLevel | None:
-        """Compare the accuracy with a minimum.
-
-        Args:
-            least: the required accuracy, in [0, 1]; None if there is no requirement.
-            fewest: the number of reviews required for a conclusion.
-
-        Returns:
-            The conclusion; None if there are enough reviews and no requirement.
-        """
-        if self.n < fewest:
-            return AgreementLevel.TOO_FEW
-        if least is None:
-            return None
-        return AgreementLevel.BELOW if self.accuracy < least else AgreementLevel.HOLDS
-
     @property
     def scores(self) -> tuple[float, ...]:
         """Every score that the judge or a person gave, in ascending order."""
         return tuple(sorted({score for pair in self.confusion for score in pair}))
 
 
-def measure_agreement(reviews: Iterable[ScoreCorrection], confidence: float = 0.95) -> Agreement | None:
+def measure_agreement(reviews: Sequence[Review], confidence: float = 0.95) -> Agreement | None:
     """Measure how well a judge agrees with people.
 
-    Scores count as categories: two scores agree if they are equal to nine decimals, and disagree otherwise.
+    Scores count as categories: two scores agree if they are equal to nine decimals, and disagree otherwise. If the
+    sample has more of one verdict than the run, reviews are weighted, see `weigh_reviews`. Then the intervals are those
+    of (Σ weights)² / Σ weights² reviews.
 
     Args:
         reviews: the judge's score and the person's score of each output.
@@ -114,15 +79,25 @@ def measure_agreement(reviews: Iterable[ScoreCorrection], confidence: float = 0.
 
     Returns:
         The agreement; None without reviews.
+
+    Source: Kish (1965), Survey Sampling, for the number of reviews.
     """
-    pairs = ((review.original_score, review.override_score) for review in reviews)
-    confusion = Counter((round(judge, _DIGITS), round(person, _DIGITS)) for judge, person in pairs)
+    confusion = Counter(each.scores for each in reviews)
     n = confusion.total()
     if not n:
         return None
+    weights = weigh_reviews(reviews)
+    weighted, squares = defaultdict[tuple[float, float], float](float), 0.0
+    for each in reviews:
+        weight = weights[0] if each.judge_fails else weights[1]
+        weighted[each.scores] += weight
+        squares += weight**2
+    scale = n / squares
+    table = {pair: weight * scale for pair, weight in weighted.items()}
     matching = sum(count for (judge, person), count in confusion.items() if judge == person)
-    low, high = wilson_interval(matching, n, confidence)
-    return Agreement(n, matching, matching / n, low, high, cohens_kappa(confusion, confidence), dict(confusion))
+    accuracy = min(1.0, sum(count for (judge, person), count in weighted.items() if judge == person) / n)
+    low, high = wilson_interval(accuracy * n * scale, n * scale, confidence)
+    return Agreement(n, matching, accuracy, low, high, cohens_kappa(table, confidence), dict(confusion))
 
 
 def cohens_kappa(confusion: Mapping[tuple[float, float], int], confidence: float = 0.95) -> Kappa | None:
@@ -135,7 +110,7 @@ def cohens_kappa(confusion: Mapping[tuple[float, float], int], confidence: float
     357 of 360 conditions and never less than 91 % (`benchmarks/calibration_kappa.py`).
 
     Args:
-        confusion: the number of reviews for each pair (judge's score, person's score).
+        confusion: the number of reviews, or their weight, for each pair (judge's score, person's score).
         confidence: the confidence level of the interval, in (0, 1).
 
     Returns:
@@ -151,7 +126,7 @@ def cohens_kappa(confusion: Mapping[tuple[float, float], int], confidence: float
         return None
     value, error = estimate
     scores = {score for pair in confusion for score in pair}
-    if sum(confusion.values()) < FEWEST_FOR_INTERVAL or len(scores) > _MOST_SCORES_FOR_INTERVAL:
+    if round(sum(confusion.values())) < FEWEST_FOR_INTERVAL or len(scores) > _MOST_SCORES_FOR_INTERVAL:
         return Kappa(value, error, None, None)
     agreement, disagreement = 1 / len(scores), 1 / (len(scores) * (len(scores) - 1))
     smoothed = {
@@ -189,8 +164,8 @@ def _estimate_kappa(confusion: Confusion) -> tuple[float, float] | None:
     return (observed - chance) / (1 - chance), sqrt(max(0.0, variance))
 
 
-# Agreement with people by evaluator and by `digest_fingerprint` of the judge.
-Calibrations: TypeAlias = Mapping[tuple[str, str], Agreement]
+# The reviews of a sample by evaluator and by `digest_fingerprint` of the judge, the oldest first.
+Calibrations: TypeAlias = Mapping[tuple[str, str], Sequence[Review]]
 
 
 def is_judge(info: EvaluatorInfo) -> bool:
@@ -216,24 +191,24 @@ def explain_uncalibrated(info: EvaluatorInfo, known: Calibrations, *, least: flo
 
     Args:
         info: the evaluator.
-        known: the agreement of all judges with people.
-        least: the lower bound of the agreement must be above this, in [0, 1].
-        fewest: the number of reviews that a judge needs.
+        known: the reviews of all judges.
+        least: the lower bounds of balanced accuracy and of found failures must be above this, in [0, 1].
+        fewest: the number of reviews at the first check.
 
     Returns:
         The reason; empty if the scores count, or if the evaluator is not a judge.
     """
     if not is_judge(info):
         return ""
-    agreement = known.get((info.id, digest_fingerprint(info.fingerprint)))
-    count = 0 if agreement is None else agreement.n
-    if agreement is None or count < fewest:
-        return f"judge not calibrated ({count:,} of {fewest:,} reviews)"
-    if agreement.low <= least:
-        return f"judge not calibrated ({describe_reviews(agreement)})"
-    return ""
+    reviews = known.get((info.id, digest_fingerprint(info.fingerprint)), ())
+    check = check_judge(reviews, fewest=fewest)
+    if check is None:
+        return f"judge not calibrated ({len(reviews):,} of {fewest:,} reviews)"
+    if check.is_above(least):
+        return ""
+    return f"judge not calibrated ({describe_check(check)})"
 
 
-def describe_reviews(agreement: Agreement) -> str:
-    """Like `agrees with people in 41 of 50 reviews, at least 69.2%`; the share is the lower bound of the interval."""
-    return f"agrees with people in {agreement.matching:,} of {agreement.n:,} reviews, at least {agreement.low:.1%}"
+def describe_reviews(reviews: Sequence[Review]) -> str:
+    """Like `agrees with people in 47 of 50 reviews`."""
+    return f"agrees with people in {sum(each.agrees for each in reviews):,} of {len(reviews):,} reviews"

@@ -250,8 +250,8 @@ def check_judge_agreement(context: SuiteContext) -> Iterator[Finding]:
     for name, info in context.suite.evaluators.items():
         if not is_judge(info):
             continue
-        agreement = context.calibrations.get((info.id, digest_fingerprint(info.fingerprint)))
+        reviews = context.calibrations.get((info.id, digest_fingerprint(info.fingerprint)), ())
         problem = context.uncalibrated.get(name)
         conclusion = Conclusion.FAILED if problem else Conclusion.PASSED
-        value = problem or (describe_reviews(agreement) if agreement else "")
+        value = problem or describe_reviews(reviews)
         yield Finding("judge agreement", conclusion, value, limit, origin, context.suite.label, name, bound=least)

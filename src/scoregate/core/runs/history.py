@@ -29,17 +29,18 @@ from scoregate.core.runs.suite_states import digest_states
 
 _DIGITS = 6
 _SIGNIFICANT = 30
+_RERUN_S = 3600.0
 _T = TypeVar("_T")
 
 
 def history_after(run: Run) -> History:
     """The history for the next run: the history of this run, and this run at the end.
 
-    This run replaces earlier runs of the same commit, unless one of them has uncommitted changes.
+    This run replaces an earlier run of the same commit that ended within an hour before, unless one of them has
+    uncommitted changes. That is a job that was run again; a nightly run of the same commit is a measurement of its own.
     """
     old = run.history
-    key = _replacement_key(run)
-    kept = [index for index, past in enumerate(old.runs) if _replacement_key(past) != key and past.id != run.id]
+    kept = [index for index, past in enumerate(old.runs) if not _is_replaced(past, run)]
     kept = kept[1 - MOST_RUNS :]
     past_run = PastRun(
         id=run.id[:MAX_TEXT_LENGTH],
@@ -156,28 +157,31 @@ _Places: TypeAlias = Sequence[tuple[History, int]]
 
 
 def merge_histories(history: History, other: History) -> History:
-    """Merge two histories in chronological order: the last runs of both, and only the last run of each commit.
+    """Merge two histories in chronological order: the last runs of both, each once, and replaced runs as above.
 
     Histories without a common suite are not related; then the result is the first one.
     """
     if not history.suites.keys() & other.suites.keys():
         return history
     places = [(each, index) for each in (history, other) for index in range(len(each.runs))]
-    places_by_key: dict[tuple[str, bool], _Places] = {}
+    places_by_id: dict[str, _Places] = {}
     for each, index in sorted(places, key=lambda place: place[0].runs[place[1]].finished):
         past = each.runs[index]
-        key = _replacement_key(past)
-        same_run = [place for place in places_by_key.pop(key, ()) if place[0].runs[place[1]].id == past.id]
-        places_by_key[key] = [*same_run, (each, index)]
-    runs = list(places_by_key.values())[-MOST_RUNS:]
+        same_run = places_by_id.pop(past.id, ())
+        replaced = [name for name, (*_, (known, at)) in places_by_id.items() if _is_replaced(known.runs[at], past)]
+        for name in replaced:
+            del places_by_id[name]
+        places_by_id[past.id] = [*same_run, (each, index)]
+    runs = list(places_by_id.values())[-MOST_RUNS:]
     labels = dict.fromkeys(label for places in reversed(runs) for label in places[-1][0].suites)
     past_runs = tuple(each.runs[index] for each, index in (places[-1] for places in runs))
     return fit_history(History(past_runs, {label: _merge_suites(label, runs) for label in labels}))
 
 
-def _replacement_key(run: Run | PastRun) -> tuple[str, bool]:
-    """A key that is equal for runs of which only the last one counts."""
-    return (run.id, False) if run.commit is None or run.dirty else (run.commit, True)
+def _is_replaced(past: PastRun, run: Run | PastRun) -> bool:
+    """Whether a later run replaces an earlier one: it is the same run, or ran the same commit again."""
+    is_same = past.commit is not None and past.commit == _shorten(run.commit) and not (past.dirty or run.dirty)
+    return past.id == run.id or (is_same and run.finished - past.finished < _RERUN_S)
 
 
 def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:

@@ -126,7 +126,7 @@ class Limits:
         max_p95_ms: the 95th percentile of latency, in milliseconds.
         max_p95_ratio: a multiple of the baseline's 95th percentile.
         min_judge_agreement: a judge's scores count for `min_score`, `max_drop` and `fail_on_regression` only if the
-            lower bound of its agreement with people is above this, in [0, 1].
+            lower bounds of its balanced accuracy and of its share of found failures are above this, in [0, 1].
         cluster: the field of a case, or the pattern of its name, that names its cluster.
         severity: the effect of a failed rule, by the name of the rule.
         origin: where each limit is set.
@@ -201,7 +201,7 @@ class Policy:
         require_baseline: whether a run without a baseline is unmeasurable.
         criteria: the criteria by which rows are labelled.
         of_base: whether a run is judged by the policy of its baseline instead of its own.
-        min_overrides: the number of reviews that a judge needs to be calibrated.
+        min_overrides: the number of reviews at the first check of a judge, see `check_judge`.
     """
 
     default: Limits = DEFAULTS

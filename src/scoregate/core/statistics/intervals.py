@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import fsum, inf, sqrt
 
 from scoregate.core.records import record
-from scoregate.core.statistics.distributions import normal_quantile, t_quantile, t_two_sided
+from scoregate.core.statistics.distributions import incomplete_beta, normal_quantile, t_quantile, t_two_sided
 
 # From this number of clusters on, quantiles are of the normal distribution instead of Student's t.
 MANY = 50
@@ -251,6 +251,30 @@ def wilson_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[fl
     middle = (hits + z2 / 2) / (n + z2)
     half = sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2)
     return (0.0 if hits == 0 else max(0.0, middle - half)), (1.0 if hits == n else min(1.0, middle + half))
+
+
+def clopper_pearson_low(hits: int, n: int, level: float) -> float:
+    """Clopper and Pearson's lower bound of a proportion: it is too high with a probability of at most `level`.
+
+    Args:
+        hits: the number of successes, in [0, n].
+        n: the number of trials.
+        level: the one-sided level, in (0, 1).
+
+    Returns:
+        The bound, in [0, 1]; 0 without a success.
+
+    Source: Clopper and Pearson (1934), Biometrika 26:404.
+    """
+    if hits == 0:
+        return 0.0
+    low, high = 0.0, hits / n
+    for _ in range(60):
+        middle = (low + high) / 2
+        # The probability of at least so many successes.
+        is_too_low = incomplete_beta(hits, n - hits + 1, middle) < level
+        low, high = (middle, high) if is_too_low else (low, middle)
+    return low
 
 
 def mean_score_interval(mean: float, deviation: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
