@@ -98,7 +98,8 @@ def _has_enough(values: Iterable[tuple[str, float]]) -> bool:
 
 
 def _read_groupings(comparison: Comparison, suites: Iterable[int]) -> dict[int, _Groupings]:
-    run, groupings = comparison.run, {index: _Groupings() for index in suites}
+    run = comparison.run
+    groupings = {index: _Groupings(min(_MOST_CASES, len(run.suites[index].columns))) for index in suites}
     waiting = set(groupings)
     for case in run.cases if run.read_inputs is None else run.read_inputs():
         if case.suite in waiting:
@@ -112,8 +113,9 @@ def _read_groupings(comparison: Comparison, suites: Iterable[int]) -> dict[int, 
 
 @dataclass(slots=True)
 class _Groupings:
-    """The clusters of a suite's cases, by each setting that the first cases suggest."""
+    """The clusters of a suite's first trials, `most` at most, by each setting that the first cases suggest."""
 
+    most: int
     _sample: dict[str, CaseInput | CaseResult] = field(default_factory=dict)
     _clusters: dict[str, dict[str, str]] | None = None
     _count: int = 0
@@ -121,7 +123,7 @@ class _Groupings:
     @property
     def is_full(self) -> bool:
         """Whether it has enough cases."""
-        return self._count >= _MOST_CASES
+        return self._count >= self.most
 
     def add(self, case: CaseInput | CaseResult) -> None:
         """Find the clusters of a case; further trials of it change nothing."""
