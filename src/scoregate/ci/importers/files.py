@@ -274,6 +274,7 @@ class ResultFile:
         scores: globs of the properties that are scores, in formats where a property can be anything.
         columns: the columns of rows, if the settings name them.
         recorded: `SUITE::CASE` of tests that are in the record already.
+        notes: receives what the report should say about the file.
     """
 
     name: str
@@ -283,6 +284,7 @@ class ResultFile:
     scores: tuple[str, ...] = ()
     recorded: frozenset[str] = frozenset()
     columns: RowColumns | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def stem(self) -> str:

@@ -68,6 +68,7 @@ class Reader:
         scores: tuple[str, ...] = (),
         columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
+        notes: list[str] | None = None,
     ) -> Iterator[Event]:
         """The events of a file.
 
@@ -80,6 +81,7 @@ class Reader:
             scores: globs of the properties that are scores.
             columns: the columns of rows, if the settings name them.
             recorded: `SUITE::CASE` of tests that are in the record already; they are left out.
+            notes: receives what the report should say about the file.
 
         Raises:
             ImportFailed: the file is not of that format, is damaged, or has no case.
@@ -87,7 +89,8 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
-        result, cases = ResultFile(name, file, alone, more, scores, recorded, columns), 0
+        notes = [] if notes is None else notes
+        result, cases = ResultFile(name, file, alone, more, scores, recorded, columns, notes), 0
         try:
             for event in form.read(result):
                 yield self._to_logged_event(event)

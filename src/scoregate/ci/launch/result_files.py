@@ -52,6 +52,7 @@ class ReadResultFile(Protocol):
         scores: tuple[str, ...] = (),
         columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
+        notes: list[str] | None = None,
     ) -> Iterator[Event]: ...
 
 
@@ -240,6 +241,7 @@ class _ResultImporter:
         """
         (first, name), *others = ((path, self._name(path)) for path in source.paths)
         form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
+        notes: list[str] = []
         with _open_result_file(first, name, self.identity) as file:
             alone = self.numbers[form] == 1
             events = self.read(
@@ -251,6 +253,7 @@ class _ResultImporter:
                 scores=source.scores,
                 columns=source.columns,
                 recorded=self.recorded,
+                notes=notes,
             )
             has_more = True
             while has_more:
@@ -262,6 +265,8 @@ class _ResultImporter:
                     self.failed.add(form)
                 if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
+                while notes:
+                    self.emit(Notice(self.launch.name, f"{name:.300}: {notes.pop(0)}"))
                 if failure is not None:
                     raise failure
                 has_more = bool(batch)
