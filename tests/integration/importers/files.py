@@ -14,6 +14,7 @@ from scoregate.ci.plan import RowColumns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import SuiteResult
+from scoregate.core.test_outcomes import TestOutcomes
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {
@@ -83,6 +84,7 @@ def imported(
     more: tuple[bytes, ...] = (),
     scores: tuple[str, ...] = (),
     columns: RowColumns | None = None,
+    tests: TestOutcomes | None = None,
 ) -> Imported:
     fold = RunReducer()
     cases: list[CaseResult] = []
@@ -91,6 +93,7 @@ def imported(
     read = Reader(lambda line: line)
     notes: list[str] = []
     options: dict[str, Any] = {"alone": alone, "more": others, "scores": scores, "columns": columns, "notes": notes}
+    options["tests"] = tests
     events = read(format_name, file, name=name, **options)
     cases += [case for event in events if (case := fold.apply(name, None, event)) is not None]
     cases += fold.close()
