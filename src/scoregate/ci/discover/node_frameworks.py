@@ -47,7 +47,8 @@ def _describe_promptfoo(name: str) -> FoundFramework:
     folder, results = str(path.parent), f"promptfoo-results{_suffix(path)}.json"
     # A failed test is no failed command: scoregate judges it.
     words = ("npx", "--yes", "promptfoo", "eval")
-    chosen = ("-c", path.name, "-o", results)
+    # Its cache keeps answers for 14 days, also those of the application.
+    chosen = ("-c", path.name, "-o", results, "--no-cache")
     command = Command(
         name=command_name(f"promptfoo{_suffix(path)}", folder),
         run=(*words, *chosen),

@@ -12,7 +12,8 @@ from typing import Any
 
 from scoregate.ci.importers.common import PASSED, Grade, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.ci.importers.files import ResultFile
-from scoregate.ci.importers.junit_cases import Attempt, Case, Counts, read_cases
+from scoregate.ci.importers.junit_cases import Attempt, Case, read_cases
+from scoregate.ci.importers.junit_counts import Counts
 from scoregate.ci.importers.repeats import RepeatNames
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import ErrorInfo, Origin, Setup
@@ -54,6 +55,7 @@ def read(result: ResultFile) -> Iterator[Event]:
             yield from suites[name].events_of(trial)
     for name in suites:
         yield SuiteFinished(suite=name)
+    result.notes.extend(counts.notes)
     if counts.problems:
         more = f" (and {len(counts.problems) - 1} more such suites)" if len(counts.problems) > 1 else ""
         raise ImportFailed(f"cases are missing, as after a crash: {counts.problems[0]}{more}")
