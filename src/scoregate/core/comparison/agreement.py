@@ -100,7 +100,7 @@ def measure_agreement(reviews: Sequence[Review], confidence: float = 0.95) -> Ag
     return Agreement(n, matching, accuracy, low, high, cohens_kappa(table, confidence), dict(confusion))
 
 
-def cohens_kappa(confusion: Mapping[tuple[float, float], int], confidence: float = 0.95) -> Kappa | None:
+def cohens_kappa(confusion: Confusion, confidence: float = 0.95) -> Kappa | None:
     """Cohen's kappa with its standard error and interval.
 
     The interval is kappa ± z·SE of a smoothed table, clipped to [-1, 1] and widened if needed to contain kappa itself.
