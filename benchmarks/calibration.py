@@ -15,11 +15,13 @@ import calibration_accepted
 import calibration_arms
 import calibration_auto
 import calibration_cells
+import calibration_clusters
 import calibration_decline
 import calibration_drift
 import calibration_errors
 import calibration_family
 import calibration_few
+import calibration_hints
 import calibration_intervals
 import calibration_judges
 import calibration_kappa
@@ -28,7 +30,10 @@ import calibration_lost
 import calibration_means
 import calibration_pool
 import calibration_power
+import calibration_quarantine
 import calibration_repeats
+import calibration_run
+import calibration_skewed
 import calibration_slices
 import calibration_slow
 import calibration_variants
@@ -37,6 +42,7 @@ from calibration_targets import Effort, Target, print_targets
 Report = Callable[[Effort], Iterator[Target]]
 
 TOPICS: Mapping[str, Report] = {
+    "run": calibration_run.report,
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "few": calibration_few.report,
@@ -46,11 +52,14 @@ TOPICS: Mapping[str, Report] = {
     "drift": calibration_drift.report,
     "slices": calibration_slices.report,
     "repeats": calibration_repeats.report,
+    "clusters": calibration_clusters.report,
     "auto": calibration_auto.report,
     "intervals": calibration_intervals.report,
+    "skewed": calibration_skewed.report,
     "means": calibration_means.report,
     "pool": calibration_pool.report,
     "power": calibration_power.report,
+    "quarantine": calibration_quarantine.report,
     "lost": calibration_lost.report,
     "errors": calibration_errors.report,
     "limits": calibration_limits.report,
@@ -58,6 +67,7 @@ TOPICS: Mapping[str, Report] = {
     "judges": calibration_judges.report,
     "variants": calibration_variants.report,
     "arms": calibration_arms.report,
+    "hints": calibration_hints.report,
 }
 QUICK = 0.08
 INTRODUCTION = """\

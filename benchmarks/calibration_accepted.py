@@ -25,8 +25,8 @@ SIZES = (50, 200)
 CORRELATIONS = (0.0, 0.85)
 TEXT = """\
 Scores of the accepted evaluators fall by 30 %, those of the others don't change. `label`: any of the others is `better`
-or `worse`; `red`: `fail_on_regression` fails. `in the family`: the same without entries, where the gate counts the
-others only; it shows why accepted rows leave the family before the correction."""
+or `worse`; `red`: `fail_on_regression` fails. `without entries`: the same, where only findings of the others count; it
+shows why the p of an accepted row counts as 1 for the others."""
 
 _POLICY = Policy(Limits(fail_on_regression=True))
 _ENTRY = AcceptedRegression("*", "2999-12-31", "simulated", "ana", "a*", at_most=1.0)
@@ -42,7 +42,7 @@ class Answer:
 
 def report(effort: Effort) -> Iterator[Target]:
     """Print how often the others are called, with and without entries."""
-    columns = ["accepted", "others", "n", "correlation", "label", "red", "label in the family", "red in the family"]
+    columns = ["accepted", "others", "n", "correlation", "label", "red", "label without entries", "red without entries"]
     print_table("Next to accepted regressions", columns, TEXT)
     labels, reds = dict[str, Rate](), dict[str, Rate]()
     for accepted, others in CELLS:
@@ -82,7 +82,8 @@ def _screen(drawn: tuple[Array, Array], *, accepted: int, exempt: bool) -> float
     halves = np.array([quick_p(row) / 2 for row in differences])
     down, up = np.where(falls, halves, 1 - halves), np.where(falls, 1 - halves, halves)
     if exempt:
-        return min(correct_by_direction(down[accepted:].tolist(), up[accepted:].tolist()))
+        down[:accepted] = up[:accepted] = 1.0
+        return min(correct_by_direction(down.tolist(), up.tolist())[accepted:])
     return min(correct_by_direction(down.tolist(), up.tolist())[accepted:])
 
 

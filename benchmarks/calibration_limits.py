@@ -138,8 +138,9 @@ def measure_total(scenario: _Scenario, n: int, effort: Effort) -> Rate:
 def _covers(source: Generator, *, scenario: _Scenario, n: int) -> bool:
     read: Values = _costs
     sides = (run_of({"e": side}, amounts={"costs": side}) for side in _amounts(source, n, scenario))
-    there, here = (quantity_side([run.suites[0].columns], read, is_paid=True) for run in sides)
-    ratio = compute_total_ratio(here, there)
+    of_base, of_run = (run.suites[0].columns for run in sides)
+    there, here = (quantity_side([columns], read, is_paid=True) for columns in (of_base, of_run))
+    ratio = compute_total_ratio(here, there, of_run)
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
     return bool(ratio.low <= np.log(scenario.factor) <= ratio.high)

@@ -1,8 +1,8 @@
-"""The base branch's past as evidence: pooled base runs, lucky bases, and whole runs that move without any change."""
+"""The base branch's past as evidence: pooled base runs, steps of a provider, and whole runs that move."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,13 +23,13 @@ KINDS = (MIXED, RUBRIC)
 POOLED = 5
 PASTS = (1, 5, 10, 20)
 DROP = 0.05
-LUCKY = 0.1
 FALSE_ALARMS = (0.02, 0.055)
+STEPS = (0.03, 0.05, 0.1)
 # (cases, how far whole runs move: the standard deviation of their means)
 SHIFTS = ((1_000, 0.01), (200, 0.02))
 TEXT = """\
-`runs`: how many runs of the base branch there are, between which nothing changed. Up to five are pooled. From five on,
-the means of all show how far whole runs move. `one`: compared with the newest run alone."""
+`runs`: how many runs of the base branch there are, between which nothing changed. Up to five are pooled, as far as they
+agree. From five on, the means of all show how far whole runs move. `one`: compared with the newest run alone."""
 
 _DEPENDENCIES = RunDependencies((), (ScriptDependencies("bot.py", "launch"),))
 
@@ -44,16 +44,16 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Answer:
-    """The rows against the newest run alone and against all of them, and the newest run's mean."""
+    """The rows against the newest run alone and against all of them."""
 
     one: Row
     pooled: Row
-    luck: float
 
 
 def report(effort: Effort) -> Iterator[Target]:
-    """Print false alarms, power and lucky bases, and compare them with the targets."""
+    """Print false alarms, power and steps of a provider, and compare them with the targets."""
     yield from _report_pools(effort)
+    yield from _report_steps(effort)
     yield from _report_movement(effort)
 
 
@@ -74,29 +74,38 @@ def _report_pools(effort: Effort) -> Iterator[Target]:
     steady = {name: rate for name, rate in called.items() if "n = 50," not in name}
     yield hold("no change, n ≥ 200: `better` + `worse`", steady, *FALSE_ALARMS)
     yield hold("no change, n = 50: the same", {n: r for n, r in called.items() if n not in steady}, 0.0, 0.055)
-    yield hold("−5 points, n = 200: more found than with one run", gained, 0.05)
-    yield from _report_luck(effort)
+    few = {name: rate for name, rate in gained.items() if name.endswith(" 5 runs")}
+    yield hold("−5 points, n = 200, ten runs or more: found beyond one run", _without(gained, few), 0.01)
+    yield hold("the same with five runs, whose movement is uncertain", few, -0.05)
 
 
-def _report_luck(effort: Effort) -> Iterator[Target]:
+def _without(rates: Mapping[str, Rate], others: Collection[str]) -> dict[str, Rate]:
+    return {name: rate for name, rate in rates.items() if name not in others}
+
+
+def _report_steps(effort: Effort) -> Iterator[Target]:
     print_table(
-        "Lucky bases",
-        ["scores", "n", "runs", "worse: one", "worse: pooled"],
-        "No change; only bases whose newest run is among their luckiest tenth.",
+        "Steps of the provider",
+        ["scores", "n", "step", "base runs after it", "worse: one", "pooled"],
+        "No change, but the provider got worse before the newest base runs. Its earlier four are from before.",
     )
     rates = dict[str, Rate]()
-    for kind in KINDS:
-        for runs in (5, 20):
-            drawn = [_draw(source, kind, 200, runs) for source in _sources(effort.of(5_000, 600), kind.name, runs)]
-            drawn.sort(key=lambda each: float(each.past[-1].mean() - each.past[:-1].mean()), reverse=True)
-            answers = [_ask(each) for each in drawn[: int(LUCKY * len(drawn))]]
-            one, pooled = (
-                Rate.of(sum(row.label is RowLabel.WORSE for row in rows), len(rows))
-                for rows in ([each.one for each in answers], [each.pooled for each in answers])
-            )
-            print_row(kind.name, 200, runs, one, pooled)
-            rates[f"{kind.name}, {runs} runs"] = pooled
-    yield hold("no change, luckiest tenth of the bases: `worse`", rates, 0.0, 0.1)
+    for n in (200, 1_000):
+        for step in STEPS:
+            for after in (1, 3):
+                draw = partial(_draw, kind=MIXED, n=n, runs=4 + after, step=step, after=after)
+                survey = screened(
+                    f"pool, step: {n} {step} {after}",
+                    draw,
+                    _screen_step,
+                    lambda drawn: _labels(_ask(drawn)),
+                    drawn=effort.of(3_000, 400),
+                    asked=effort.of(300, 100),
+                )
+                one, pooled = (survey.rate(lambda answer, at=at: answer[at] is RowLabel.WORSE) for at in range(2))
+                print_row(MIXED.name, n, -step, after, one, pooled)
+                rates[f"n = {n}, −{step:g}, {after} after it"] = pooled
+    yield hold("no change after a step of the provider: `worse`", rates, 0.0, 0.05)
 
 
 def _report_movement(effort: Effort) -> Iterator[Target]:
@@ -150,14 +159,26 @@ def _labels(answer: _Answer) -> tuple[RowLabel, RowLabel]:
     return answer.one.label, answer.pooled.label
 
 
-def _sources(count: int, *words: object) -> Iterator[Generator]:
-    return (np.random.default_rng([count, at, *str(words).encode()]) for at in range(count))
-
-
-def _draw(source: Generator, kind: Kind, n: int, runs: int, *, drop: float = 0.0, shift: float = 0.0) -> _Drawn:
-    quality = kind.quality(source, (n,))
+def _draw(
+    source: Generator,
+    kind: Kind,
+    n: int,
+    runs: int,
+    *,
+    drop: float = 0.0,
+    shift: float = 0.0,
+    step: float = 0.0,
+    after: int = 0,
+) -> _Drawn:
+    """Draw a pull request that lowers the mean by `drop`, and runs of the base, `after` of them behind the step."""
+    before = kind.quality(source, (n,))
+    quality = kind.lowered(before, step) if step else before
     moves = source.normal(0, shift, runs + 1) if shift else np.zeros(runs + 1)
-    past = [kind.trial(source, np.clip(quality + move, 0, 1), source.random(n)) for move in moves[1:]]
+    qualities = [before] * (runs - after) + [quality] * after
+    past = [
+        kind.trial(source, np.clip(each + move, 0, 1), source.random(n))
+        for each, move in zip(qualities, moves[1:], strict=True)
+    ]
     lowered = kind.lowered(quality, drop) if drop else quality
     return _Drawn(kind.trial(source, np.clip(lowered + moves[0], 0, 1), source.random(n)), np.array(past))
 
@@ -166,11 +187,15 @@ def _screen(drawn: _Drawn) -> float:
     return quick_p(drawn.new - drawn.past[-POOLED:].mean(axis=0))
 
 
+def _screen_step(drawn: _Drawn) -> float:
+    return quick_p(drawn.new - drawn.past[-1])
+
+
 def _ask(drawn: _Drawn) -> _Answer:
     new, base = _run(drawn.new, len(drawn.past)), _with_history(drawn.past)
     one = compare(new, base, criteria=CRITERIA).rows[0]
     pooled = compare(new, base, earlier=_list_earlier(drawn), criteria=CRITERIA).rows[0]
-    return _Answer(one, pooled, float(drawn.past[-1].mean()))
+    return _Answer(one, pooled)
 
 
 def _ask_without_history(drawn: _Drawn) -> Row:
@@ -185,7 +210,8 @@ def _list_earlier(drawn: _Drawn) -> list[Run]:
 
 def _run(scores: Array, at: int) -> Run:
     known = run_of({"e": scores[:, None]})
-    return replace(known, id=f"run {at}", commit=f"{at}", conditions=Conditions("", ""), dependencies=_DEPENDENCIES)
+    named = replace(known, id=f"run {at}", commit=f"{at}", finished=float(at))
+    return replace(named, conditions=Conditions("", ""), dependencies=_DEPENDENCIES)
 
 
 def _with_history(past: Array) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +49,7 @@ def run_of(
     cases: Sequence[int] | None = None,
     amounts: Mapping[str, Array] | None = None,
     passed: Array | None = None,
+    clusters: Sequence[str] | None = None,
 ) -> Run:
     """Build a run of one suite.
 
@@ -56,13 +58,15 @@ def run_of(
         cases: the case of each score, where scores come in one dimension because cases differ in their repeats.
         amounts: `durations_ms`, `costs` and `tokens`, in the shape of the scores.
         passed: whether each trial passed, in the shape of the scores.
+        clusters: the cluster of each case.
     """
     first = next(iter(scores.values()))
     repeats = first.shape[1] if first.ndim > 1 else 1
     of_trials = np.repeat(np.arange(len(first)), repeats).tolist() if cases is None else list(cases)
     names, columns, trials = _names(max(of_trials, default=-1) + 1), Columns(), len(of_trials)
     columns.hashes = [names[case] for case in of_trials]
-    columns.digests, columns.repeats = TextColumn([""] * trials), array("l", [0] * trials)
+    columns.digests, columns.repeats = TextColumn([""] * trials), _count_repeats(of_trials)
+    columns.clusters = {} if clusters is None else {row: clusters[case] for row, case in enumerate(of_trials)}
     columns.statuses = bytearray([STATUSES.index(Status.PASSED)]) * trials
     if passed is not None:
         columns.statuses = bytearray(
@@ -75,6 +79,16 @@ def run_of(
     infos = {name: EvaluatorInfo(name) for name in scores}
     suite = SuiteResult("bot", "bot", script="bot.py", evaluators=infos, columns=columns, complete=True)
     return Run("run", started=0, finished=1, version="1", commit="base", complete=True, suites=(suite,))
+
+
+def _count_repeats(cases: Sequence[int]) -> array[int]:
+    """Return the number of the repeat of each trial, from 0."""
+    known = Counter[int]()
+    repeats = array("l")
+    for case in cases:
+        repeats.append(known[case])
+        known[case] += 1
+    return repeats
 
 
 def compare_scores(new: Array, *olds: Array, criteria: Criteria = CRITERIA) -> Row:

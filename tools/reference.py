@@ -53,7 +53,7 @@ GROUPS = {
         " decline_window fail_on_regression"
         " fail_on_critical confirm"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
-        " min_judge_agreement severity suites"
+        " min_judge_agreement severity cluster suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators drift_control alert",
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
@@ -76,6 +76,7 @@ TYPES = {
     "ProjectPath": "text",
     "ApprovedText": "text",
     "Text": "text",
+    "ClusterText": "text",
     "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
     "Texts": "list of texts",
     "AlertKinds": "list of `issue`, `slack` and `webhook`",

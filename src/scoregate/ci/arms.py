@@ -25,6 +25,7 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
+from scoregate.core.exemptions import Exemptions
 from scoregate.core.relative_paths import is_below
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.dependencies import UNKNOWN
@@ -192,7 +193,9 @@ def _is_same(launch: Launch, base: Run) -> bool:
     return bool(options.get(_CONTENT)) and is_equal and not next(explain_results(base, launch.name), "")
 
 
-async def measure_base_arms(baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> Baseline:
+async def measure_base_arms(
+    baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
+) -> Baseline:
     """The base's version of each skill, run in this job, if a pull request's base has no stored results.
 
     Other suites have no baseline then, so nothing is run if one is required for them.
@@ -202,6 +205,7 @@ async def measure_base_arms(baseline: Baseline, plan: Plan, settings: Settings, 
         plan: the plan.
         settings: the settings of the project.
         ports: runs the arms in the base's tree.
+        exemptions: hold the cases in quarantine.
     """
     launches = tuple(launch for launch in plan.launches if launch.source.arm is Arm.WITH)
     has_others = any(launch.source.arm is None for launch in plan.launches)
@@ -211,7 +215,7 @@ async def measure_base_arms(baseline: Baseline, plan: Plan, settings: Settings, 
         return baseline
     part = replace(plan, launches=launches, broken=(), carried=None)
     at_base = settings.model_copy(update={"baseline": str(BaselineKind.RERUN)})
-    measured = await ports.rerun(part, at_base, folder=_FOLDER)
+    measured = await ports.rerun(part, at_base, folder=_FOLDER, exemptions=exemptions)
     if measured.run is None or not measured.run.suites:
         note = measured.note if measured.run is None else "the base has none of these skills"
         return replace(baseline, note="; ".join(filter(None, (baseline.note, note))))

@@ -25,7 +25,6 @@ class FoundFramework:
         helper: the file with which the command reports to scoregate, relative to its folder; empty if it needs none.
         guide: the page of the documentation about the framework.
         suite_paths: for suites of scoregate in other than the default places, the folders to search.
-        has_thresholds: its scores pass or fail. Others are only compared with the base.
     """
 
     name: str
@@ -34,7 +33,6 @@ class FoundFramework:
     helper: str = ""
     guide: str = "guides/imports"
     suite_paths: tuple[str, ...] = ()
-    has_thresholds: bool = True
 
     def describe(self) -> str:
         """`promptfoo in web/promptfooconfig.yaml`."""

@@ -83,7 +83,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             ports.stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED
         )
         plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
-        baseline = await _measure_base(baseline, plan, settings, ports)
+        baseline = await _measure_base(baseline, plan, settings, ports, exemptions=exemptions)
         affected = await ports.choose_affected(plan, settings, baseline)
         plan = ports.add_baseline_outputs(affected.plan, baseline.run)
         history = await load_history(baseline, settings, ports)
@@ -116,17 +116,19 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
-async def _measure_base(baseline: Baseline, plan: Plan, settings: Settings, ports: Ports) -> Baseline:
+async def _measure_base(
+    baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
+) -> Baseline:
     """The baseline, after running the base here if the settings ask for it, or if skills have no other baseline."""
     if ports.stop.is_set():
         return baseline
     if settings.baseline_kind is BaselineKind.RERUN:
-        return await _apply_reviews(await ports.rerun(plan, settings), ports.reporting)
+        return await _apply_reviews(await ports.rerun(plan, settings, exemptions=exemptions), ports.reporting)
     if baseline.run is not None or not ports.measures_base_arms or not any(each.source.arm for each in plan.launches):
         return baseline
     from scoregate.ci.arms import measure_base_arms
 
-    return await measure_base_arms(baseline, plan, settings, ports)
+    return await measure_base_arms(baseline, plan, settings, ports, exemptions=exemptions)
 
 
 async def _record(
@@ -285,7 +287,7 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
     """Write to disk how many runs in a row the cases in quarantine have passed, for the next run to count on."""
     if not comparison.quarantined:
         return
-    from scoregate.core.comparison.quarantine import list_stable_cases
+    from scoregate.core.comparison.stable_cases import list_stable_cases
 
     amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
 
@@ -313,7 +315,7 @@ def judge_run(
     """
     from scoregate.core.comparison.earlier_runs import count_carried_suites
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import evaluate_gates
+    from scoregate.core.gate import judge_comparison
 
     # The previous run on a developer's machine is no base of a change, so its policy never applies.
     chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
@@ -325,35 +327,55 @@ def judge_run(
         whole = run if earlier.run is None else count_carried_suites(run, earlier.run)
         comparison = replace(comparison, earlier=_compare_runs(whole, earlier, policy, exemptions))
     agreement = calibrations() if policy.asks_for_calibration else {}
-    verdict = evaluate_gates(
+    judged, verdict = judge_comparison(
         comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
     )
-    return GateResult(comparison, verdict)
+    return GateResult(judged, verdict)
 
 
 def _compare_runs(
     run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
 ) -> Comparison:
-    """Compare a run with another one, without the cases in quarantine."""
+    """Compare a run with another one, without the cases in quarantine.
+
+    The comparison of scores, costs and latencies keeps those whose entry may be younger than the baseline.
+    """
     from scoregate.core.comparison.comparison import compare
-    from scoregate.core.comparison.quarantine import leave_out_quarantine
+    from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
     from scoregate.core.comparison.slice_rows import SliceChoice
     from scoregate.core.runs.slices import collect_slices
 
-    sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
-    comparison = compare(
-        sides.run,
-        sides.base,
-        baseline.note,
-        unreadable=baseline.unreadable,
-        pool=sides.pool,
-        earlier=sides.earlier,
-        criteria=policy.criteria,
-        criteria_of=policy.criteria_of,
-        slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
-        exemptions=exemptions,
+    leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
+
+    def compare_sides(sides: Sides) -> Comparison:
+        return compare(
+            sides.run,
+            sides.base,
+            baseline.note,
+            unreadable=baseline.unreadable,
+            pool=sides.pool,
+            earlier=sides.earlier,
+            criteria=policy.criteria,
+            criteria_of=policy.criteria_of,
+            slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
+            exemptions=exemptions,
+        )
+
+    sides = leave_out()
+    comparison = replace(compare_sides(sides), quarantined=sides.cases)
+    kept = [case for case in sides.cases if case.is_compared]
+    if not kept:
+        return comparison
+    with_kept = compare_sides(leave_out(kept=kept))
+    return replace(
+        comparison,
+        rows=with_kept.rows,
+        quantities=with_kept.quantities,
+        slices=with_kept.slices,
+        arms=with_kept.arms,
+        pooled=with_kept.pooled,
+        earlier_runs=with_kept.earlier_runs,
     )
-    return replace(comparison, quarantined=sides.cases)
 
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:

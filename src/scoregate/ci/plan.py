@@ -50,13 +50,14 @@ class RowColumns:
     reason: str = ""
     suite: str = ""
     tags: str = ""
+    cluster: str = ""
     error: str = ""
     repeats: bool = False
 
     def list_required(self) -> tuple[tuple[str, str], ...]:
         """The columns that every file must have, each with the name of its setting."""
         inputs = tuple(("input", each) for each in self.input)
-        names = ("case", "output", "expected", "suite", "tags")
+        names = ("case", "output", "expected", "suite", "tags", "cluster")
         return inputs + tuple((name, getattr(self, name)) for name in names if getattr(self, name))
 
 

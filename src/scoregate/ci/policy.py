@@ -23,6 +23,7 @@ from scoregate.errors import SettingsError
 _NOT_APPLIED = " (not applied: policy_from = base)"
 _NO_POLICY = "the baseline has no policy"
 _OTHER_SCORES = "`scale`, `threshold` or `ignore` in [evaluators] differ from the baseline's, and scores depend on them"
+_OTHER_CLUSTERS = "`cluster` differs from the baseline's, and clusters are found when a run is recorded"
 _NO_BASE = "there is no baseline with a policy"
 
 
@@ -77,12 +78,19 @@ def choose_policy(settings: Settings, base: Run | None) -> ChosenPolicy:
         return ChosenPolicy(own, problem=(_NO_BASE if base is None else _NO_POLICY) if own.of_base else "")
     changed = tuple(policy_differences(stored, own))
     if own.of_base or stored.of_base:
-        if stored.criteria.score_settings != own.criteria.score_settings:
-            return ChosenPolicy(own, problem=_OTHER_SCORES)
+        if problem := _find_recorded_change(stored, own):
+            return ChosenPolicy(own, problem=problem)
         suites = {glob: _mark_origins(limits) for glob, limits in stored.suites.items()}
         policy = replace(stored, default=_mark_origins(stored.default), suites=suites, of_base=True)
         return ChosenPolicy(policy, tuple(f"{change}{_NOT_APPLIED}" for change in changed))
     return ChosenPolicy(own, changed)
+
+
+def _find_recorded_change(stored: Policy, own: Policy) -> str:
+    """Which settings that a run is recorded with differ from the base's; empty if none do."""
+    if stored.criteria.score_settings != own.criteria.score_settings:
+        return _OTHER_SCORES
+    return _OTHER_CLUSTERS if stored.cluster_settings != own.cluster_settings else ""
 
 
 def _mark_origins(limits: Limits) -> Limits:

@@ -55,9 +55,11 @@ class SettleRun(Protocol):
 
 
 class RerunPlan(Protocol):
-    """Runs a plan in the base's tree."""
+    """Runs a plan in the base's tree. The run records which of its cases the exemptions have in quarantine."""
 
-    async def __call__(self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline: ...
+    async def __call__(
+        self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, exemptions: Exemptions | None = None
+    ) -> Baseline: ...
 
 
 @record

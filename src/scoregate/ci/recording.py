@@ -45,7 +45,6 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
-from scoregate.core.runs.score_rules import ScoreRules
 
 if TYPE_CHECKING:  # only some runs count calls, or leave out cases in quarantine
     from scoregate.ci.model_gateway import ModelGateway
@@ -98,7 +97,7 @@ class Recorder:
                 launches=len(plan.launches),
                 show_outputs=settings.show_outputs is ShowOutputs.FULL,
                 head=head,
-                reducer=RunReducer(rules=ScoreRules(settings.criteria())),
+                reducer=RunReducer.for_policy(settings.policy()),
                 calls=None if self.gateway is None else self.gateway.start_counting(),
                 plan=plan,
             )

@@ -161,6 +161,8 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
+    if clusters := settings.policy().cluster_settings:
+        chosen["cluster"] = clusters
     gateway = settings.gateway
     if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
         # What answers the calls of models: other servers, or recorded calls.

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.model_gateway import ModelGateway
+    from scoregate.core.exemptions import Exemptions
 
 PrintLine: TypeAlias = Callable[[str], None]
 _MOST_FAILURES = 3
@@ -354,6 +355,7 @@ async def _rerun_baseline(
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
+    exemptions: Exemptions | None = None,
 ) -> Baseline:
     """Run a plan in the base's tree, with the suites that only the base has."""
     try:
@@ -372,6 +374,10 @@ async def _rerun_baseline(
         if job_base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
+    if exemptions is not None and exemptions.active_quarantine:
+        from scoregate.core.comparison.stable_cases import record_quarantine
+
+        run = record_quarantine(run, exemptions)
     amend_run(recorder.out / folder, run)
     from scoregate.core.gate.run_rules import find_script_failures
 

@@ -25,7 +25,7 @@ COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"
 AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 # The first line of the section in AGENTS.md.
 _AGENTS_MARK = "<!-- scoregate -->"
-_LIMITS_OF_EXAMPLE, _RELATIVE_LIMIT = "\n# Limits of one suite", "\n# Also fail if any score"
+_LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 
 
 @click.command("init")
@@ -132,11 +132,6 @@ def _make_settings(frameworks: tuple[FoundFramework, ...]) -> str:
     if not frameworks:
         return text
     limits = text.partition(_LIMITS_OF_EXAMPLE)[0]
-    if not all(each.has_thresholds for each in frameworks):
-        limits = (
-            limits.partition(_RELATIVE_LIMIT)[0]
-            + "# Scores without a threshold can only be compared with the base:\nfail_on_regression = true\n"
-        )
     # `paths` is a key of the top level, which has to come before the tables.
     return "\n".join((limits, *format_settings(frameworks), ""))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -21,6 +21,7 @@ from scoregate.ci.run_call import with_one_run_limits
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.exemptions import Exemptions
+from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
 from scoregate.errors import UsageError
 from scoregate.store import open_store, read_calibrations
@@ -72,8 +73,7 @@ def rejudge_run(
         UsageError: scores depend on settings that have changed since the run.
     """
     finished = read_run(run)
-    if changed := _find_score_settings(finished, settings):
-        problem = f"scores of {run} were read with other settings of {', '.join(changed)} in [evaluators]"
+    for problem in _list_changed_settings(run, finished, settings):
         if same_scores:
             raise UsageError(problem, advice="A gate doesn't read scores again: run the suites again.")
         finished = replace(finished, notices=(*finished.notices, f"{problem}, which still apply to them"))
@@ -102,12 +102,20 @@ def rejudge_run(
     )
 
 
-def _find_score_settings(run: Run, settings: Settings) -> list[str]:
+def _list_changed_settings(path: Path, run: Run, settings: Settings) -> Iterator[str]:
+    """The settings that a run was recorded with and that have changed since, as sentences."""
+    if (stored := read_stored_policy(run)) is None:
+        return
+    own = (settings.proposed or settings).policy()
+    if changed := _find_score_settings(run, stored.criteria, own.criteria):
+        yield f"scores of {path} were read with other settings of {', '.join(changed)} in [evaluators]"
+    if changed := [each.label for each in run.suites if stored.limits_of(each).cluster != own.limits_of(each).cluster]:
+        yield f"clusters of {path} were found with another `cluster` for {', '.join(changed)}"
+
+
+def _find_score_settings(run: Run, stored: Criteria, own: Criteria) -> list[str]:
     """The globs of evaluators with another `scale`, `threshold` or `ignore` than the run was recorded with."""
-    stored = read_stored_policy(run)
-    if stored is None:
-        return []
-    before, now = stored.criteria.score_settings, (settings.proposed or settings).criteria().score_settings
+    before, now = stored.score_settings, own.score_settings
     changed = {each[0] for each in (*before, *now) if each not in before or each not in now}
     if not changed and before != now:
         changed = {each[0] for each in now}  # in another order: later globs win

@@ -17,6 +17,7 @@ from scoregate.ci.settings import Settings
 
 if TYPE_CHECKING:
     from scoregate.cli.progress_state import PrintLine
+    from scoregate.core.exemptions import Exemptions
 
 
 def format_source(source: SuiteSource, name: str) -> str:
@@ -74,8 +75,10 @@ def log_results(ports: Ports, print_line: PrintLine) -> Ports:
         if baseline is not None:
             log(f"{'no baseline' if baseline.run is None else 'baseline'}: {baseline.note or 'none was requested'}")
 
-    async def rerun(plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER) -> Baseline:
-        baseline = await ports.rerun(plan, settings, folder=folder)
+    async def rerun(
+        plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, exemptions: Exemptions | None = None
+    ) -> Baseline:
+        baseline = await ports.rerun(plan, settings, folder=folder, exemptions=exemptions)
         log_baseline(baseline)
         return baseline
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from scoregate.ci.file_access import find_repository, read_project_file
 from scoregate.core.text import describe_width
-from scoregate.errors import InvalidDataset, UsageError
+from scoregate.core.yaml_document import YamlProblem, YamlVersion, parse_yaml
+from scoregate.errors import UsageError
 
 FILE_SCHEME = "file://"
 _MOST_BYTES = 20_000_000
@@ -29,20 +30,23 @@ class Source:
     Attributes:
         path: the file.
         top: the folder that all files must be in.
+        yaml_version: the version of YAML that the tool reads.
     """
 
     path: Path
     top: Path
+    yaml_version: YamlVersion = "1.2"
 
     @classmethod
-    def open(cls, path: Path) -> Source:
+    def open(cls, path: Path, yaml_version: YamlVersion = "1.2") -> Source:
         """The configuration itself. Its files must be in its repository, or in its folder outside of one.
 
         Args:
             path: the configuration.
+            yaml_version: the version of YAML that the tool reads.
         """
         path = path.resolve()
-        return cls(path, find_repository(path.parent))
+        return cls(path, find_repository(path.parent), yaml_version)
 
     @property
     def name(self) -> str:
@@ -59,7 +63,7 @@ class Source:
         if "\0" in relative:
             raise Unreadable("its name has a null character")
         # Without links: a link is followed where the file is read, and only inside of the project.
-        return Source(self.path.parent / relative, self.top)
+        return replace(self, path=self.path.parent / relative)
 
     def read(self, most: int = _MOST_BYTES) -> str:
         """The text of the file.
@@ -84,7 +88,9 @@ class Source:
         Raises:
             Unreadable: it can't be read, or is invalid.
         """
-        return json_of(self.read()) if self.path.suffix == ".json" else yaml_of(self.read(_MOST_YAML_BYTES), self.name)
+        if self.path.suffix == ".json":
+            return json_of(self.read())
+        return yaml_of(self.read(_MOST_YAML_BYTES), self.name, self.yaml_version)
 
     def read_rows(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """The rows of a CSV or JSON lines file, with their numbers.
@@ -134,20 +140,16 @@ def json_of(text: str, place: str = "") -> Any:
         raise Unreadable(f"{place}it is not JSON: {error}") from None
 
 
-def yaml_of(text: str, name: str) -> Any:
+def yaml_of(text: str, name: str, version: YamlVersion = "1.2") -> Any:
     """The value of a YAML text without aliases.
 
     Raises:
-        Unreadable: it is invalid, or has an alias.
-        MissingExtra: PyYAML is not installed.
+        Unreadable: it is invalid, has an alias or a key twice, or PyYAML is not installed.
     """
-    from scoregate.datasets.files import parse_yaml
-
     try:
-        return _require_plain(parse_yaml(text, origin=name))
-    except InvalidDataset as error:
-        message = str(error.message).replace(f"{name}:", "line ", 1)
-        raise Unreadable(" ".join(filter(None, (message, error.advice)))) from None
+        return _require_plain(parse_yaml(text, name, version=version).to_plain())
+    except YamlProblem as error:
+        raise Unreadable(str(error).replace(f"{name}:", "line ", 1)) from None
 
 
 def _require_plain(value: Any, depth: int = 0) -> Any:

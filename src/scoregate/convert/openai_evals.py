@@ -36,7 +36,7 @@ def convert_openai_evals(path: Path, *, model: str, name: str | None = None) -> 
     Raises:
         UsageError: the file can't be read, or has no such eval.
     """
-    source, findings = Source.open(path), Findings()
+    source, findings = Source.open(path, yaml_version="1.1"), Findings()  # it reads them with PyYAML
     config = require_config(source)
     evals = {key: each for key, each in config.items() if isinstance(each, Mapping) and "class" in each}
     chosen = _choose(name, config, evals, source)

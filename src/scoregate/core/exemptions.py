@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
 
-STABLE_RUNS = 5
+# A case that passes so often in a row fails in at most 11.3 % of its runs, with a confidence of 95 %.
+STABLE_RUNS = 25
 
 
 @record

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
 
 from scoregate.core.json_io import dump, sort_sets
 from scoregate.core.positions import split_position
 
 _LONGEST_NAME = 200
+_MOST_FIELDS = 20
 
 
 def digest(value: object) -> str:
@@ -29,3 +33,10 @@ def identify_case(name: str, case_input: object) -> str:
     if position is None:
         return bounded_name(name) or digest(case_input)
     return bounded_name(f"{position[0]} {digest(case_input)}")
+
+
+def select_short_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The first fields whose values may name a group of cases: short texts and whole numbers."""
+    short = ((name, value) for name, value in fields.items() if isinstance(value, str | int) and value != "")
+    bounded = ((name, value) for name, value in short if isinstance(value, int) or len(value) <= _LONGEST_NAME)
+    return dict(islice(bounded, _MOST_FIELDS))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.core.text import describe_width
+from scoregate.core.yaml_document import YamlProblem, parse_yaml
 from scoregate.datasets.changes import LocatedRow
 from scoregate.datasets.schema import Schema, infer_schema
 from scoregate.errors import InvalidDataset, MissingExtra
@@ -101,7 +102,7 @@ def _jsonl_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
 
 def _yaml_rows(path: Path, _schema: Schema | None) -> Iterator[LocatedRow]:
     with open_text(path) as file:
-        content = parse_yaml(file.read(), origin=str(path))
+        content = _parse_yaml(file.read(), path)
     yield from _listed_rows(content, path)
 
 
@@ -147,29 +148,18 @@ READERS: dict[str, Callable[[Path, Schema | None], Iterator[LocatedRow]]] = {
 }
 
 
-def parse_yaml(text: str, *, origin: str) -> Any:
-    """The value of a YAML text. Aliases are not allowed: a few lines of them can expand beyond any memory.
+def _parse_yaml(text: str, path: Path) -> Any:
+    """The value of a YAML text, as PyYAML reads it, which also writes such files.
 
     Raises:
-        InvalidDataset: the text is not YAML, or has an alias.
+        InvalidDataset: the text is not YAML, or has an alias or a key twice.
         MissingExtra: PyYAML is not installed.
     """
-    yaml = _import_yaml()
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    _import_yaml()
     try:
-        for event in yaml.parse(text, Loader=loader):
-            if isinstance(event, yaml.AliasEvent):
-                line = event.start_mark.line + 1
-                raise InvalidDataset(f"{origin}:{line}: *{event.anchor} is an alias", advice="Write out what it means.")
-        return yaml.load(text, Loader=loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{origin}:{mark.line + 1}" if mark else origin
-        raise InvalidDataset(f"{where}: is not YAML: {getattr(error, 'problem', None) or error}") from None
-    except RecursionError:
-        raise InvalidDataset(f"{origin} is nested too deeply") from None
-    except ValueError as error:
-        raise InvalidDataset(f"{origin}: {error}") from None
+        return parse_yaml(text, str(path), version="1.1", bounded=False).to_plain()
+    except YamlProblem as error:
+        raise InvalidDataset(str(error)) from None
 
 
 def dump_yaml(value: object) -> str:

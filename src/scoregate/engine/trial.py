@@ -92,12 +92,16 @@ def report_budget_stop(log: EventLog, meter: UsageMeter) -> None:
 def iterate_trials(
     suite: Suite, logs: Sequence[EventLog], *, is_done: Callable[[Trial], bool] = lambda _: False
 ) -> Iterator[Trial]:
-    """Yield the trials of all variants, without those for which `is_done` is true."""
+    """Yield the trials of all variants, without those for which `is_done` is true.
+
+    All cases run once before any case runs again. So trials with one number of the repeat run at about the same time,
+    and a disturbance that hits several cases of a cluster hits the same repeat of each: a comparison relies on it, see
+    `case_means.number_slots`.
+    """
     for params, log in zip(suite.variants, logs, strict=True):
-        for case in suite.cases:
-            for repeat in range(case.repeats):
-                trial = Trial(case, repeat, log, params)
-                if not is_done(trial):
+        for repeat in range(max((case.repeats for case in suite.cases), default=0)):
+            for case in suite.cases:
+                if repeat < case.repeats and not is_done(trial := Trial(case, repeat, log, params)):
                     yield trial
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Protocol
+from typing import Any, Protocol
 from zlib import crc32
 
 from scoregate.core.event_values import Origin
+from scoregate.core.identity import select_short_fields
 from scoregate.core.json_io import dump
 from scoregate.core.suite import Case, Description
 from scoregate.core.text import LONGEST_NAME
@@ -93,6 +94,10 @@ class TestLike(Protocol):
         """The plan of a multi-turn test."""
 
     @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What else is known about the test, such as the document that it is about."""
+
+    @property
     def source(self) -> str | None:
         """The file that the test was read from."""
 
@@ -134,7 +139,7 @@ def test_texts(test: TestLike) -> Iterator[tuple[str, str]]:
 def describe_case(case: Case) -> Description:
     """The description of a test in the record."""
     test: TestLike = case.value
-    body = dict(test_texts(test))
+    body: dict[str, Any] = dict(test_texts(test))
     name = " ".join(next(iter(body.values()), case.hash)[: 4 * LONGEST_NAME].split())[:LONGEST_NAME]
     if test.prompt is not None and test.prompt.expected_response is not None:
         body["expected_response"] = test.prompt.expected_response
@@ -143,10 +148,16 @@ def describe_case(case: Case) -> Description:
     labels = (test.category, test.topic, test.behavior)
     tags = tuple(dict.fromkeys(label for label in labels if label))
     digest = f"{crc32(_stable_json(body)):08x}"
+    # Not in the digest: metadata doesn't define the test.
+    if metadata := select_short_fields({"category": test.category, "topic": test.topic, **test.metadata}):
+        body["metadata"] = metadata
+    cluster = metadata.get("cluster")
     origin = None
     if test.source is not None and test.source_line is not None:
         origin = Origin(relative_path(test.source), test.source_line)
-    return Description(name or case.hash[:LONGEST_NAME], body, digest, tags, None, origin)
+    return Description(
+        name or case.hash[:LONGEST_NAME], body, digest, tags, None if cluster is None else str(cluster), origin
+    )
 
 
 def _stable_json(value: object) -> bytes:

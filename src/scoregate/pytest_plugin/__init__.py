@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +36,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from scoregate.pytest_plugin.recorder import Recorder
 
         config.pluginmanager.register(Recorder(config), "scoregate-recorder")
+        if os.environ.get("DEEPEVAL_RESULTS_FOLDER"):  # the host sets it, if it reads results of deepeval
+            from scoregate.pytest_plugin.deepeval_tests import DeepevalTests
+
+            config.pluginmanager.register(
+                DeepevalTests(config, Path(os.environ["SCOREGATE_EVENTS"])), "scoregate-deepeval"
+            )
 
 
 @pytest.fixture

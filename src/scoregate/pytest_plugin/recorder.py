@@ -29,7 +29,8 @@ from scoregate.pytest_plugin.langsmith_feedback import start_case
 from scoregate.pytest_plugin.session_logs import SessionLogs, dump_plan
 from scoregate.pytest_plugin.trials import Trial
 
-_FIELD = "scoregate_trials"
+TRIALS_FIELD = "scoregate_trials"
+"""The attribute of a report with the trials of its test."""
 _WORKER = "scoregate"
 _TRIAL = pytest.StashKey[Trial]()
 _ATTEMPTS = pytest.StashKey[list[list[tuple[str, dict[str, Any]]]]]()
@@ -113,7 +114,7 @@ class Recorder:
         if (trial := item.stash.get(_TRIAL, None)) is not None:
             trial.note_phase(report, call)
             if call.when == "teardown":
-                setattr(report, _FIELD, self._dump_attempts(item, trial))
+                setattr(report, TRIALS_FIELD, self._dump_attempts(item, trial))
         return report
 
     def _dump_attempts(self, item: pytest.Item, trial: Trial) -> str:
@@ -134,7 +135,7 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write the trials of a test that has ended."""
         if self._output is None:
-            data = getattr(report, _FIELD, None)
+            data = getattr(report, TRIALS_FIELD, None)
             self._logs.note_report(report, None if data is None else json.loads(data))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

@@ -113,17 +113,19 @@ def collect_rows(files: Iterable[Path], known: KnownRows, options: RowOptions) -
     for path in files:
         for each in read_file(path):
             collector.add(each)
-    merger = _Merger(known, options.similarity)
+    merger, conversations = _Merger(known, options.similarity), dict[str, str]()
     # The first of near duplicates stays. Some exports begin with the newest trace.
     for trace in sorted(collector.build(), key=lambda trace: trace.time):
         result.traces += 1
+        session = trace.details.session
+        conversation = conversations.setdefault(session, trace.trace_id) if session else ""
         if not trace.input.strip():
             result.without_input += 1
         elif not options.condition(trace):
             result.filtered += 1
         else:
             try:
-                merger.add(_make_row(trace, options), (trace.kind, trace.trace_id))
+                merger.add(_make_row(trace, options, conversation), (trace.kind, trace.trace_id))
             except ValueError as error:
                 result.traces -= 1
                 place = f"{trace.file}:{trace.line}" if trace.line else trace.file
@@ -183,8 +185,13 @@ class _Merger:
                 others.append({name: row[SOURCE][name] for name in ("file", "line", "trace_id", "time")})
 
 
-def _make_row(trace: RecordedTrace, options: RowOptions) -> dict[str, Any]:
+def _make_row(trace: RecordedTrace, options: RowOptions, conversation: str) -> dict[str, Any]:
     """The row of a trace.
+
+    Args:
+        trace: the trace.
+        options: how traces become rows.
+        conversation: the id of the first trace of its session, which names it without telling its id; empty without.
 
     Raises:
         ValueError: it can't be written as JSON.
@@ -193,7 +200,7 @@ def _make_row(trace: RecordedTrace, options: RowOptions) -> dict[str, Any]:
         INPUT: trace.input,
         options.output: trace.output,
         TRAJECTORY: trace.trajectory.plain(),
-        SOURCE: _describe_source(trace),
+        SOURCE: _describe_source(trace, conversation),
     }
     row: dict[str, Any] = _redact(to_plain(plain), options.redact)
     row[SOURCE]["id"] = hashlib.sha256(row[INPUT].encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -201,7 +208,7 @@ def _make_row(trace: RecordedTrace, options: RowOptions) -> dict[str, Any]:
     return row
 
 
-def _describe_source(trace: RecordedTrace) -> dict[str, Any]:
+def _describe_source(trace: RecordedTrace, conversation: str) -> dict[str, Any]:
     """Where a row comes from. The names of users, their sessions and metadata are not stored."""
     details = trace.details
     place = {"kind": trace.kind, "file": trace.file, "line": trace.line, "trace_id": trace.trace_id, "time": trace.time}
@@ -215,6 +222,7 @@ def _describe_source(trace: RecordedTrace) -> dict[str, Any]:
         "tags": list(details.tags[:_MOST_VALUES]),
         "scores": dict(list(details.scores.items())[:_MOST_VALUES]),
         "expected": details.expected,
+        "conversation": conversation,
     }
     filled = {name: value for name, value in known.items() if value not in (None, "", [], {})}
     return {name: _shorten(value) for name, value in (place | filled).items()}

@@ -168,8 +168,9 @@ def test_hostile_files_are_errors(project: Project) -> None:
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\ntests: *b\n"
     files = {
         bomb: "is an alias",
-        "!!python/object/apply:os.system [ls]": "is not YAML",
-        "a: " + "[" * 500 + "]" * 500: "nested too deeply",
+        "!!python/object/apply:os.system [ls]": "is not known",
+        "a: " + "[" * 500 + "]" * 500: "more than 50 levels",
+        "tests: []\ntests: []": "line 2: the key 'tests' occurs twice, first in line 1; keep one",
         "- a list": "must be a mapping",
         "x" * 2_000_001: "larger than",
         "tests: .nan": "is not a number",

@@ -107,6 +107,10 @@ def test_a_gate_refuses_settings_that_scores_of_the_run_were_not_read_with(proje
         assert outcome.exit_code == exit_code, outcome.output
         is_refused = "were read with other settings of is-equals in [evaluators]" in outcome.output
         assert is_refused == (exit_code == 2)
+    project.write("scoregate.toml", "[suites.demo]\ncluster = 'n'\n")
+    outcome = project.scoregate("gate", "scoregate-out")
+    assert outcome.exit_code == 2, outcome.output
+    assert "were found with another `cluster` for demo" in outcome.output
     project.write("scoregate.toml", "[evaluators.is-equals]\nthreshold = { gt = 1 }\n")
     assert "which still apply to them" in project.scoregate("report").output
     assert project.scoregate("run").exit_code == 1

@@ -87,7 +87,9 @@ def test_names_of_files_in_written_settings_are_single_words(project: Project) -
     for name in names:
         project.write(f"evals/{name}/test_answers.py", TEST)
     assert project.scoregate("init").exit_code == 0
-    (command,) = tomllib.loads((project.root / "scoregate.toml").read_text(encoding="utf-8"))["commands"]
+    settings = tomllib.loads((project.root / "scoregate.toml").read_text(encoding="utf-8"))
+    assert settings["fail_on_regression"] is True
+    (command,) = settings["commands"]
     # No shell reads these words.
     assert {f"evals/{name}" for name in names} <= set(command["run"]), command["run"]
     project.scoregate("run", "--baseline", "none", PATH=PATH)

@@ -133,6 +133,23 @@ def test_the_example_of_init_is_green(project: Project) -> None:
     assert (project.root / ".github" / "workflows" / "evals.yml").is_file()
 
 
+def test_a_worse_score_fails_a_project_that_init_set_up(project: Project) -> None:
+    source = (
+        "import os\nfrom scoregate import evaluate\n"
+        "def quality(output): return 0.9 if output == 'good' else 0.1\n"
+        "evaluate('bot', data=[{'input': n} for n in range(12)], scorers=[quality],\n"
+        "    task=lambda n: 'bad' if os.path.exists('changed') else 'good')\n"
+    )
+    project.write("evals/eval_bot.py", source)
+    assert project.scoregate("init").exit_code == 0
+    first = project.scoregate("run")
+    assert (first.exit_code, "fail_on_regression not applied" in first.result["title"]) == (0, True), first.output
+    project.write("changed", "")
+    outcome = project.scoregate("run")
+    assert outcome.exit_code == 1, outcome.output
+    assert "Regression of bot · quality" in outcome.output
+
+
 def test_init_names_the_branch_and_writes_no_example_next_to_a_suite(project: Project) -> None:
     project.git("branch", "-m", "trunk")
     project.write("checks/eval_mine.py", suite())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from scoregate.ci.plan import RowColumns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import SuiteResult
+from scoregate.core.test_outcomes import TestOutcomes
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {
@@ -32,6 +33,7 @@ FORMATS = {
     "junit-promptfoo.xml": "junit",
     "junit-pytest-repeat.xml": "junit",
     "junit-pytest-reruns.xml": "junit",
+    "junit-pytest-subtests.xml": "junit",
     "junit-pytest.xml": "junit",
     "junit-surefire.xml": "junit",
     "junit-vitest.xml": "junit",
@@ -61,10 +63,11 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file came to."""
+    """What a file came to, and what the report says about it."""
 
     suites: dict[str, SuiteResult]
     cases: list[CaseResult]
+    notes: list[str] = field(default_factory=list)
 
     def case(self, hash_: str, *, repeat: int = 0, suite: str | None = None) -> CaseResult:
         index = list(self.suites).index(suite) if suite is not None else None
@@ -81,16 +84,20 @@ def imported(
     more: tuple[bytes, ...] = (),
     scores: tuple[str, ...] = (),
     columns: RowColumns | None = None,
+    tests: TestOutcomes | None = None,
 ) -> Imported:
     fold = RunReducer()
     cases: list[CaseResult] = []
     file = io.BytesIO(data.encode() if isinstance(data, str) else data)
     others = tuple(partial(io.BytesIO, each) for each in more)
     read = Reader(lambda line: line)
-    events = read(format_name, file, name=name, alone=alone, more=others, scores=scores, columns=columns)
+    notes: list[str] = []
+    options: dict[str, Any] = {"alone": alone, "more": others, "scores": scores, "columns": columns, "notes": notes}
+    options["tests"] = tests
+    events = read(format_name, file, name=name, **options)
     cases += [case for event in events if (case := fold.apply(name, None, event)) is not None]
     cases += fold.close()
-    return Imported({suite.id: suite for suite in fold.results()}, cases)
+    return Imported({suite.id: suite for suite in fold.results()}, cases, notes)
 
 
 def imported_file(

@@ -9,6 +9,7 @@ from tests.integration.importers.files import imported, imported_file, raw
 
 from scoregate.core.evaluation import Threshold
 from scoregate.core.runs.cases import Status
+from scoregate.core.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
 
 
 def test_every_score_and_verdict_is_kept() -> None:
@@ -123,3 +124,35 @@ def test_test_runs_of_one_name_are_one_suite_with_all_their_cases() -> None:
     assert {label: len(suite.columns) for label, suite in imported_run.suites.items()} == {"deepeval": 3, "own": 1}
     assert list(imported_run.suites["deepeval"].evaluators) == ["m", "n"]
     assert [(case.hash, case.repeat) for case in imported_run.cases] == [("a", 0), ("b", 0), ("a #2", 0), ("c", 0)]
+
+
+def judged(
+    outcome: TestOutcome | None, *, passes: bool, more: str = ""
+) -> list[tuple[Status, dict[str, float], list[str]]]:
+    """The cases of a test run of one test: their status, their scores and the evaluators without a threshold."""
+    metric = {"name": "Brief", "score": float(passes), "success": passes, "threshold": 0.5}
+    first = {"name": "own", "input": "q", "success": passes, "metricsData": [metric]}
+    second = {"name": more, "input": "q", "success": True, "metricsData": [{**metric, "score": 1, "success": True}]}
+    document = json.dumps({"testCases": [first, *([second] if more else [])]})
+    tests = None if outcome is None else TestOutcomes.parse(outcome.to_line())
+    return [
+        (
+            case.status,
+            {name: each.score for name, each in case.evaluations.items()},
+            [name for name, each in case.evaluations.items() if each.threshold is None],
+        )
+        for case in imported("deepeval", document, tests=tests).cases
+    ]
+
+
+def test_the_verdict_of_a_case_is_that_of_its_test() -> None:
+    cases = tuple(identify_deepeval_case(name, "q") for name in ("own", "second"))
+    passed, failed = TestOutcome("a.py::test_a", None, cases), TestOutcome("a.py::test_a", "why", cases)
+    as_metrics_say = {True: (Status.PASSED, {"Brief": 1}, []), False: (Status.FAILED, {"Brief": 0}, [])}
+    for outcome in (None, passed, TestOutcome("other", "why"), TestOutcome("t", "why", cases, is_clear=False)):
+        assert judged(outcome, passes=True) == [as_metrics_say[True]]
+    for outcome in (None, failed, TestOutcome("other"), TestOutcome("t", None, cases, is_clear=False)):
+        assert judged(outcome, passes=False) == [as_metrics_say[False]]
+    assert judged(passed, passes=False) == [(Status.PASSED, {"Brief": 0, "passed": 1}, ["Brief"])]
+    assert judged(failed, passes=True) == [(Status.FAILED, {"Brief": 1, "passed": 0}, [])]
+    assert judged(failed, passes=False, more="second") == [as_metrics_say[False], as_metrics_say[True]]

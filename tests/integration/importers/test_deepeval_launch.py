@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,66 @@ def test_the_folder_belongs_to_the_user_of_the_command(tmp_path: Path) -> None:
     assert folder.path.stat().st_uid == 65534
     other = Launch("x", ("true",), tmp_path, SourceKind.COMMAND, SuiteSource("x", SourceKind.COMMAND))
     assert open_results_folder(other, {}, tmp_path, None) is None
+
+
+CHECKS = """
+import json, os
+
+cases = []
+
+def check(name, score):  # as assert_test: recorded, then asserted
+    metric = {"name": "Brief", "score": score, "success": score >= 0.5, "threshold": 0.5}
+    cases.append({"name": name, "input": name, "success": score >= 0.5, "metricsData": [metric]})
+    assert score >= 0.5
+
+def pytest_sessionfinish():
+    folder = os.environ["DEEPEVAL_RESULTS_FOLDER"]
+    with open(f"{folder}/test_run_20261123_055610.json", "w") as file:
+        json.dump({"testCases": cases}, file)
+"""
+TESTS = """
+import os, pytest
+from conftest import check
+
+def test_good(): check("test_good", 1)
+def test_bad(): check("test_bad", 0 if os.environ.get("BAD") else 1)
+def test_refused():
+    with pytest.raises(AssertionError): check("test_refused", 0)
+def test_plain(): assert not os.environ.get("PLAIN"), "the policy is missing"
+@pytest.mark.scoregate(suite="marked")
+def test_marked(): assert not os.environ.get("MARKED")
+"""
+
+
+def run_tests(project: Project, *options: str, **environment: str) -> Ran:
+    project.write("conftest.py", CHECKS)
+    project.write("test_bot.py", TESTS)
+    imports = ["--import", "deepeval:.deepeval/.latest_run_full.json", "--import", "deepeval:results/*.json"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_bot.py"]
+    limits = ["--min-pass-rate", "0.6", "--baseline", "none"]
+    return project.scoregate("exec", *imports[2:], *limits, "--", *command, **environment)
+
+
+def test_the_outcomes_of_tests_count_and_not_only_their_metrics(project: Project) -> None:
+    results = {"DEEPEVAL_RESULTS_FOLDER": "results", "PYTEST_PLUGINS": "scoregate.pytest_plugin"}
+    (project.root / "results").mkdir()
+    for environment, exit_code, passed in (
+        ({}, 0, 4),  # also the test that expects the metric to fail
+        ({"BAD": "1"}, 0, 3),  # min_pass_rate allows it
+        ({"MARKED": "1"}, 1, 3),  # the mark makes the test a case
+        ({"PLAIN": "1", "BAD": "1"}, 3, 3),
+    ):
+        outcome = run_tests(project, **results, **environment)
+        assert outcome.exit_code == exit_code, outcome.output
+        totals = outcome.result["totals"]
+        assert (totals["cases"], totals["passed"]) == (4, passed), outcome.output
+    missing = "1 failed test has no metric, so the results of deepeval lack them: test_bot.py::test_plain."
+    assert any(missing in notice for notice in outcome.result["notices"])
+
+
+def test_without_the_plugin_a_notice_says_that_plain_tests_are_unknown(project: Project) -> None:
+    (project.root / "results").mkdir()
+    outcome = run_tests(
+        project, "-p", "no:scoregate.pytest_plugin", DEEPEVAL_RESULTS_FOLDER="results", PLAIN="1", BAD="1"
+    )
+    assert [each for each in outcome.result["notices"] if "install scoregate where the tests run" in each]

@@ -199,6 +199,65 @@ def test_the_numbers_of_pytest_repeat_are_trials_if_all_are_there() -> None:
     assert [case.hash for case in imported("junit", junit_text(body)).cases] == ["t[1-3]", "t[3-3]"]
 
 
+def test_results_that_explain_the_counts_of_a_suite_are_no_missing_cases() -> None:
+    failures = "".join(f'<failure message="{number}"/>' for number in range(3))
+    reruns = '<failure message="a"/><rerunFailure message="b"/><rerunError message="c"/>'
+    for attributes, inside, states in (
+        ('tests="1" failures="3"', failures, ["failed"]),
+        ('tests="3" failures="3"', failures, ["failed"]),
+        ('tests="1" errors="2" failures="1"', '<failure/><error message="x"/><error message="y"/>', ["failed"]),
+        ('tests="3" failures="2" errors="1"', reruns, ["failed", "failed", "errored"]),
+        ('tests="1" failures="1"', '<flakyFailure message="x"/>', ["failed", "passed"]),
+        ('tests="2" failures="1"', '<flakyFailure message="x"/>', ["failed", "passed"]),
+    ):
+        text = f'<testsuites {attributes}><testsuite name="s" {attributes}><testcase name="a">{inside}</testcase>'
+        found = imported("junit", f"{text}</testsuite></testsuites>")
+        assert [case.status.value for case in found.cases] == states, attributes
+        assert not found.notes
+    joined = imported("junit", junit_text(f'<testcase name="a">{failures}</testcase>')).cases[0]
+    assert joined.evaluations["passed"].metadata["reason"] == "0\n1\n2"
+    errors = imported("junit", junit_text('<testcase name="a"><error message="x"/><error message="y"/></testcase>'))
+    assert errors.cases[0].errors[0].error.message == "x\ny"
+
+
+def test_passed_subtests_of_pytest_are_counted_and_have_no_element() -> None:
+    found = imported_file("junit-pytest-subtests.xml")
+    assert [(case.hash.rpartition("::")[2], case.status.value) for case in found.cases] == [
+        ("test_all_pass", "passed"), ("test_one_fails", "failed"),
+        ("test_all_pass", "passed"), ("test_two_fail", "failed"),
+    ]  # fmt: skip
+    assert found.notes == ["<testsuite> 'pytest' counts 14 tests and holds 4: pytest counts passed subtests"]
+
+
+def test_assertions_of_cpp_that_are_counted_as_tests_are_no_missing_cases() -> None:
+    case = '<testcase name="a"><failure message="x"/></testcase>'
+    for mark in ('hostname="tbd"', 'doctest_version="2.4.11"'):
+        suite = f'<testsuite name="s" errors="0" failures="1" tests="40" {mark}>{case}</testsuite>'
+        found = imported(
+            "junit", f'<testsuites tests="41">{suite}<testsuite><testcase name="b"/></testsuite></testsuites>'
+        )
+        assert found.notes == ["<testsuite> 's' counts 40 tests and holds 1: it counts assertions"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "body", "message"),
+    [
+        ('tests="2"', "<testcase/>", "counts 2 tests and holds 1"),
+        ('tests="3" failures="2"', "<testcase><failure/><failure/></testcase>", "counts 3 tests and holds 1"),
+        ('tests="1" failures="2"', "<testcase><failure/></testcase>", "counts 2 failures and errors and holds 1"),
+        ('tests="1" errors="1"', "<testcase/>", "counts 1 failures and errors and holds 0"),
+        ('tests="4"', '<testcase/><testcase><flakyError message="x"/></testcase>', "counts 4 tests and holds 2"),
+        ('tests="9" hostname="tbd" failures="1"', "<testcase/>", "counts 1 failures and errors and holds 0"),
+        ('errors="0" failures="0" skipped="0" tests="9" time="1" timestamp="2026"', "", "counts 9 tests and holds 0"),
+        ('tests="9" skipped="0" failures="0" errors="0" timestamp="2026" time="1"', "<testcase/>", "counts 9 tests"),
+    ],
+)
+def test_a_file_that_lacks_cases_is_refused_after_those_it_has(attributes: str, body: str, message: str) -> None:
+    text = f'<testsuite name="s" {attributes}>{body}</testsuite>'
+    with pytest.raises(ImportFailed, match=f"cases are missing, as after a crash: <testsuite> 's' {message}"):
+        imported("junit", text)
+
+
 def test_nested_suites_have_the_outer_names() -> None:
     imported_run = imported_file("junit-node.xml")
     assert list(imported_run.suites) == ["capitals", "capitals / of islands", "junit-node"]

@@ -45,6 +45,13 @@ def test_files_of_a_configured_command_are_recorded(project: Project, name: str)
     assert all(suite["complete"] for suite in outcome.run["suites"])
 
 
+def test_what_a_file_says_about_its_counts_is_a_notice(project: Project) -> None:
+    command(project, copying("junit-pytest-subtests.xml", "out"), junit="out")
+    outcome = project.scoregate("run")
+    notice = "out: <testsuite> 'pytest' counts 14 tests and holds 4: pytest counts passed subtests"
+    assert [each for each in outcome.result["notices"] if "subtests" in each] == [f"others: {notice}"], outcome.output
+
+
 def test_rows_are_recorded_with_the_columns_of_the_settings_and_of_the_command_line(project: Project) -> None:
     columns = 'scores = ["exact_match", "*_similarity"]\ninput = "user_input"\nexpected = "reference"\n'
     command(project, copying("rows-ragas.csv", "r.csv"), imports="rows:r.csv")

@@ -9,6 +9,7 @@ import pytest
 from tests.integration.importers.files import imported, imported_file, raw
 
 from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.errors import ImportFailed
 
 ROWS = raw("promptfoo.json")["results"]["results"]
 STATUS = {0: Status.PASSED, 1: Status.FAILED, 2: Status.ERRORED}
@@ -47,6 +48,39 @@ def test_every_row_keeps_its_verdict_and_its_scores(row: dict[str, Any]) -> None
 def test_tokens_and_cost_are_kept() -> None:
     (usage,) = {case.usage for case in imported_file("promptfoo.json").cases if case.usage is not None}
     assert (usage.input_tokens, usage.output_tokens, usage.cost) == (8, 4, 0.00012)
+
+
+def with_cached_rows(count: int, provider: str) -> str:
+    """Four rows of one provider, of which some were answered from the cache; a fifth has no answer."""
+    results = raw("promptfoo.json")
+    rows = [dict(ROWS[0], provider={"id": provider}, testIdx=number) for number in range(5)]
+    for number, row in enumerate(rows[:4]):
+        row["response"] = {"output": "Paris", "cached": number < count, "tokenUsage": {"cached": 12}}
+    rows[4] |= {"response": {"error": "refused"}, "error": "refused", "success": False, "failureReason": 2}
+    results["results"]["results"] = rows
+    return json.dumps(results)
+
+
+def test_rows_from_the_cache_are_noted_and_their_time_and_cost_is_unknown() -> None:
+    assert not imported("promptfoo", with_cached_rows(0, "http://localhost/chat")).notes
+    for count, provider in ((1, "http://localhost/chat"), (3, "python:bot.py"), (4, "openai:gpt-5")):
+        found = imported("promptfoo", with_cached_rows(count, provider))
+        (note,) = found.notes
+        assert note.startswith(
+            f"promptfoo read {count} of 4 answers from its cache, so they were measured earlier. Add "
+        )
+        assert [case.usage is not None and case.usage.cached for case in found.cases] == [
+            number < count for number in range(5)
+        ]
+
+
+@pytest.mark.parametrize("provider", ["http://localhost/chat", "https://localhost", "python:bot.py", "my bot"])
+def test_an_application_whose_answers_are_all_from_the_cache_was_not_measured(provider: str) -> None:
+    with pytest.raises(
+        ImportFailed, match=r"all 4 answers of .* from its cache, so the application wasn't measured"
+    ) as why:
+        imported("promptfoo", with_cached_rows(4, provider))
+    assert why.value.advice == "Add --no-cache to the command of promptfoo."
 
 
 @pytest.mark.parametrize(("response", "cost"), [({}, None), ({"cost": 0}, 0), ({"cost": 0.5}, 0.5)])

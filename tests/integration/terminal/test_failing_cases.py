@@ -55,6 +55,8 @@ def test_expected_output_is_separated_from_the_input() -> None:
         ({"input": "a", "context": "c", "expected_output": "b"}, ("a", "b")),
         ({"x": 1, "y": 2}, ({"x": 1, "y": 2}, None)),
         ({"input": "a"}, ("a", None)),
+        ({"input": "a", "metadata": {"document": "d"}}, ("a", None)),
+        ({"metadata": {"document": "d"}}, (None, None)),
         ("a", ("a", None)),
         (None, (None, None)),
     )

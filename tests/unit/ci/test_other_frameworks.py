@@ -42,7 +42,7 @@ def package(**values: object) -> str:
 
 
 async def test_each_framework_has_its_command(tmp_path: Path) -> None:
-    promptfoo = "npx --yes promptfoo eval -c {} -o {}"
+    promptfoo = "npx --yes promptfoo eval -c {} -o {} --no-cache"
     vitest = "{} --reporter=default --reporter=junit --outputFile.junit=vitest-results.xml"
     cases: dict[str, tuple[dict[str, str | bytes], str, str]] = {
         "promptfoo": (

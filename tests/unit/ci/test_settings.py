@@ -307,6 +307,24 @@ def test_the_policy_of_a_run_is_read_as_it_was_written() -> None:
 
 
 @pytest.mark.anyio
+async def test_results_of_another_cluster_setting_are_not_reused(tmp_path: Path) -> None:
+    suites = ({}, {"bot": {"cluster": "document"}}, {"bot": {"cluster": "topic"}}, {"*": {"cluster": "topic"}})
+    chosen = [Settings(policy_from="base", suites=each) for each in suites]
+    for own in chosen:
+        base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(asdict(own.policy()))))
+        problems = [choose_policy(other, base).problem for other in chosen]
+        assert [not problem for problem in problems] == [other is own for other in chosen]
+    conditions = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
+    assert len(set(conditions)) == len(chosen)
+
+
+def test_a_wrong_cluster_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "[suites.bot]\ncluster = 'tag'")
+    with pytest.raises(SettingsError, match="can't be the tags"):
+        load_settings(tmp_path, {})
+
+
+@pytest.mark.anyio
 async def test_results_of_other_evaluator_settings_are_not_reused(tmp_path: Path) -> None:
     words, every = {"words": {"ignore": False}}, {"*": {"ignore": True}}
     chosen = [Settings(policy_from="base", evaluators=each) for each in (every | words, words | every, every)]

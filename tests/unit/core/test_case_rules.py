@@ -11,7 +11,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.core.runs.run import Confirmation, Run
 
 CRITICAL = Policy(Limits(min_pass_rate=0.0, fail_on_critical=True))
 REGRESSION = Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05, fail_on_regression=True))
@@ -106,35 +106,38 @@ def test_few_more_errors_than_in_the_baseline_are_below_the_smallest_effect() ->
     assert judge(run, base, sharper).exit_code == 3
 
 
-def test_a_drop_in_too_few_pairs_is_neither_red_nor_green() -> None:
+def test_nine_drops_of_nine_are_red() -> None:
     base = ExampleSuite(scored(*[1.0] * 9))
     for limits in (Limits(fail_on_regression=True), Limits(max_drop={"*": 0.05})):
-        judged = judge(ExampleSuite(scored(*[0.0] * 9)), base, Policy(replace(limits, min_pass_rate=0.0)))
-        assert judged.exit_code == 3
+        policy = Policy(replace(limits, min_pass_rate=0.0))
+        judged = judge(ExampleSuite(scored(*[0.0] * 9)), base, policy)
+        assert judged.exit_code == 1
         ((_, value),) = problems(judged)
-        assert value.endswith("p = 0.002: 9 pairs are too few to decide, at least 10 are needed")
-        assert "within noise" not in value
-        (passed,) = [
-            each.value
-            for each in judge(
-                ExampleSuite(scored(0.0, *[1.0] * 8)), base, Policy(replace(limits, min_pass_rate=0.0))
-            ).findings
-            if each.rule in ("drop", "regression")
-        ]
-        assert passed.endswith("9 pairs are too few to decide, at least 10 are needed")
-
-
-def test_many_small_suites_are_no_more_often_unmeasurable_by_chance() -> None:
-    suites = [ExampleSuite(scored(*[1.0] * 6), id=f"s{index}") for index in range(5)]
-    broken = [ExampleSuite(scored(*[0.0] * 6), id="s0"), *suites[1:]]
-    policy = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True))
-    one = evaluate_gates(compare(run_of(broken[0]), run_of(suites[0])), policy)
-    five = evaluate_gates(compare(run_of(*broken), run_of(*suites)), policy)
-    assert (one.exit_code, five.exit_code) == (3, 0)  # p = 0.0156 is significant in one row, not in five
+        assert value.endswith("corrected p = 0.0039")  # 1 of 2^9 outcomes, on one side of two
+        one_fell = judge(ExampleSuite(scored(0.0, *[1.0] * 8)), base, policy)
+        (passed,) = [each.value for each in one_fell.findings if each.rule in ("drop", "regression")]
+        assert passed.endswith("9 pairs are too few to decide alone")
 
 
 def test_few_drops_have_an_exact_probability() -> None:
     # Without a change, five of five scores fall in 1 of 32 runs: more than half of alpha. Six of six in 1 of 64.
-    for n, code in ((5, 0), (6, 3)):
+    for n, code in ((5, 3), (6, 1)):
         judged = judge(ExampleSuite(scored(*[0.5] * n)), ExampleSuite(scored(*[1.0] * n)), REGRESSION)
         assert judged.exit_code == code, n
+
+
+def test_further_tries_decide_whether_a_critical_case_fails() -> None:
+    base, new = (ExampleSuite(scored(score, *[1.0] * 19), tags=tagged("c0")) for score in (1.0, 0.0))
+    for tries, base_tries, code, text in (
+        ((), (), 3, "open: failed 0 of 0 further tries"),
+        ((False, False), (), 3, "open: failed 2 of 2 further tries"),
+        ((False, False, False), (), 1, "confirmed: failed 3 of 3 further tries"),
+        ((True, True), (), 0, "cleared: failed 0 of 2 further tries"),
+        ((False, False, False), (False, False, False), 0, "fails in the base too: failed 3 of 3 further tries"),
+    ):
+        run = replace(run_of(new), confirmations=(Confirmation("demo", "c0", tries, base_tries),))
+        judged = evaluate_gates(compare(run, run_of(base)), CRITICAL)
+        (finding,) = [each for each in judged.findings if each.rule == "critical case"]
+        assert (judged.exit_code, text in finding.value) == (code, True), finding.value
+        other = replace(run, confirmations=(Confirmation("other", "c0", tries, base_tries),))
+        assert evaluate_gates(compare(other, run_of(base)), CRITICAL).exit_code == 1

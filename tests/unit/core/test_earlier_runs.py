@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import stdev
+from math import nan
+from statistics import fmean, stdev
 
 import pytest
 from scipy import stats
@@ -15,6 +17,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.earlier_runs import leave_out_cases, select_unchanged
 from scoregate.core.comparison.run_movement import collect_run_means, measure_movement
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.dependencies import (
     CarriedFrom,
     Dependency,
@@ -114,14 +117,57 @@ def test_earlier_runs_count_as_repeats_of_the_base() -> None:
     alone, pooled = compare_row(new, base), compare_row(new, base, *past)
     assert (alone.base_runs, pooled.base_runs) == (1, 5)
     assert alone.delta == pooled.delta == pytest.approx(-0.08)
-    lucky = make_run([1.0] * 100)
-    usual = [
-        found
-        for index in range(4)
-        if (found := select_unchanged(make_run([1.0] * (88 + index) + [0.0] * (12 - index), f"c{index}"), lucky))
-    ]
-    assert compare_row(new, lucky).label is RowLabel.WORSE
-    assert compare_row(new, lucky, *usual).label is RowLabel.NOISE
+
+
+def make_earlier(base: Run, *runs: Sequence[float]) -> list[Run]:
+    """Earlier runs with these scores, the newest first."""
+    earlier = (make_run(scores, f"c{at}", finished=-float(at)) for at, scores in enumerate(runs))
+    return [found for run in earlier if (found := select_unchanged(run, base))]
+
+
+def test_runs_before_a_step_of_the_provider_do_not_count() -> None:
+    """Three older runs are from before a step by −10 points, and the baseline was measured after it."""
+    base, new = make_run(FLAT), make_run([*FLAT[:-4], 0.0, 0.0, 0.0, 0.0], "new")
+    before = [1.0] * 20 + FLAT[20:]
+    stepped = compare(new, base, earlier=make_earlier(base, before, before, before))
+    assert stepped.rows[0].base_runs == 1
+    assert stepped.rows[0].label is compare_row(new, base).label is RowLabel.NOISE
+    assert stepped.earlier_runs == ()
+    # the newest of them is from after it; a run behind the step doesn't count, whatever its scores
+    some = compare(new, base, earlier=make_earlier(base, FLAT, before, FLAT)[::-1])
+    assert some.rows[0].base_runs == 2
+    assert [run.commit for run in some.earlier_runs] == ["c0"]
+
+
+def test_a_run_agrees_if_chance_would_often_differ_as_much() -> None:
+    """p is .66 if three cases fell and two rose, and .18 if four fell and one rose."""
+    base = make_run(FLAT)
+    for rose, base_runs in ((2, 2), (1, 1)):
+        other = [0.0] * 5 + [float(case < 2 * rose) for case in range(5)] + FLAT[10:]
+        assert [(a > b) - (a < b) for a, b in zip(other, FLAT, strict=True)].count(1) == rose
+        assert compare_row(make_run(FLAT, "new"), base, *make_earlier(base, other)).base_runs == base_runs
+
+
+def test_each_evaluator_goes_back_as_far_as_it_agrees() -> None:
+    """A provider's step in one evaluator doesn't take the evidence of another one, and lost scores stay unknown."""
+    before = [1.0] * 20 + FLAT[20:]
+
+    def make_two(steady: Sequence[float], stepped: Sequence[float], commit: str) -> Run:
+        run = make_run(steady, commit, finished=2.0 if commit == "base" else 1.0)
+        (suite,) = run.suites
+        scores = {**suite.columns.scores, "f": array("d", stepped)}
+        infos = {**suite.evaluators, "f": EvaluatorInfo("f")}
+        columns = replace(suite.columns, scores=scores)
+        return replace(run, suites=(replace(suite, evaluators=infos, columns=columns),))
+
+    base = make_two(FLAT, FLAT, "base")
+    earlier = [each for at in range(3) if (each := select_unchanged(make_two(FLAT, before, f"c{at}"), base))]
+    new = make_two(FLAT, [nan, *FLAT[1:]], "new")
+    found = compare(new, base, earlier=earlier)
+    assert {row.evaluator: row.base_runs for row in found.rows} == {"e": 4, "f": 1}
+    assert [len(run.suites) for run in found.earlier_runs] == [1, 1, 1]
+    (lost,) = [row for row in found.rows if row.evaluator == "f"]
+    assert (lost.n, lost.lost) == (99, {"none": 1})
 
 
 def test_without_history_nothing_differs() -> None:
@@ -215,6 +261,28 @@ def test_cases_that_vary_explain_means_that_vary() -> None:
     assert shared.pooled == 1  # five runs with the same stored answers
 
 
+def test_a_baseline_of_several_runs_moves_less() -> None:
+    means, error = [0.4, 0.6] * 5, 0.02
+    for pooled, base_trials, counted in ((1, 1, 1), (5, 5, 5), (5, 2.6, 3), (3, 5, 3), (5, 0.4, 1)):
+        movement = measure_movement(means, error, trials=1, base_trials=base_trials, pooled=pooled)
+        assert movement is not None
+        explained = error**2 * counted / (1 + base_trials)
+        excess = (stdev(means) ** 2 - explained) ** 0.5
+        assert (movement.pooled, movement.runs) == (counted, 10)
+        assert movement.excess == pytest.approx(excess)
+        assert movement.widen_error(error) == pytest.approx((error**2 + excess**2 * (1 + 1 / counted)) ** 0.5)
+
+
+def test_movement_needs_five_runs_and_a_known_error() -> None:
+    def measure(means: Sequence[float], error: float = 0.02, base_trials: float = 1) -> bool:
+        return measure_movement(means, error, trials=1, base_trials=base_trials, pooled=1) is not None
+
+    assert measure([0.5] * 5)
+    assert not measure([0.5] * 4)
+    assert not measure([0.5] * 5, float("inf"))
+    assert not measure([0.5] * 5, base_trials=0)
+
+
 def test_shards_of_a_script_have_one_digest() -> None:
     other = Dependency("file", "other.md", "b2")
     name = "evals/demo.py"
@@ -231,3 +299,18 @@ def test_shards_of_a_script_have_one_digest() -> None:
     elsewhere = replace(make_dependencies(other), shared={"uv.lock": "2"})
     assert not merge_shard_dependencies([(make_dependencies(PROMPT), [name]), (elsewhere, [name])]).is_recorded
     assert not merge_shard_dependencies([(RunDependencies(), [name])] * 2).is_recorded
+
+
+@pytest.mark.parametrize("runs", [5, 8, 20])
+def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs: int) -> None:
+    """The variance of means whose cases explain it follows a χ² distribution with k − 1 degrees of freedom."""
+    error = 0.02
+    explained = error**2 / 2
+    for factor, is_explained in ((0.99, True), (1.01, False)):
+        variance = factor * explained * stats.chi2.ppf(0.75, runs - 1) / (runs - 1)
+        spread = [float(index) for index in range(runs)]
+        means = [0.5 + (value - fmean(spread)) * (variance**0.5 / stdev(spread)) for value in spread]
+        movement = measure_movement(means, error, trials=1, base_trials=1, pooled=1)
+        assert movement is not None
+        assert movement.deviation**2 == pytest.approx(variance)
+        assert (movement.excess == 0.0) is is_explained

@@ -12,7 +12,7 @@ from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
 from scoregate.core.runs.run import Run, Script
@@ -331,7 +331,7 @@ def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
 
 
 def test_a_gate_and_a_label_never_disagree() -> None:
-    """p = 1/32 of one gated evaluator among eleven others: within noise for both."""
+    """p = 1/32 of one gated evaluator among eleven others."""
     names = [f"e{index}" for index in range(11)]
     fields = {"id": "rest", "evaluators": [info(name) for name in names]}
     rest = [
@@ -343,7 +343,14 @@ def test_a_gate_and_a_label_never_disagree() -> None:
     comparison = compare(new, run_of(ExampleSuite(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
     assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), RowLabel.NOISE)
-    assert finding(evaluate_gates(comparison, policy), "regression").conclusion is PASSED
+    # The gate watches one row, so only that one counts; the row gets the gate's p and label.
+    judged, result = judge_comparison(comparison, policy)
+    assert (judged.rows[0].q, judged.rows[0].label) == (pytest.approx(1 / 32), RowLabel.WORSE)
+    assert finding(result, "regression").conclusion is FAILED
+    assert [each.q for each in judged.rows[1:]] == [each.q for each in comparison.rows[1:]]
+    judged, result = judge_comparison(comparison, Policy(Limits(fail_on_regression=True)))
+    assert (judged.rows[0].q, judged.rows[0].label) == (pytest.approx(12 / 32), RowLabel.NOISE)
+    assert result.conclusion is PASSED
     alone = compare(run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
     assert alone.rows[0].label is RowLabel.WORSE
     assert finding(evaluate_gates(alone, policy), "regression").conclusion is FAILED
@@ -378,7 +385,7 @@ def test_a_watched_evaluator_missing_in_the_run_is_reported() -> None:
     ("new", "old", "cases", "conclusion", "value"),
     [
         (0.03, 0.02, 12, FAILED, "1.50 × the baseline's [1.50, 1.50]"),
-        (0.03, 0.02, 4, PASSED, "1.50 × the baseline's [1.50, 1.50]: above the limit, within noise at 4 cases"),
+        (0.03, 0.02, 4, UNMEASURABLE, "1.50 × the baseline's [1.50, 1.50]: can't fail with 4 cases (6 are needed)"),
         (0.02, 0.02, 12, PASSED, "1.00 × the baseline's [1.00, 1.00]"),
         (None, 0.02, 12, UNMEASURABLE, "unknown, though the baseline knows it"),
         (0.02, None, 12, PASSED, "unknown in the baseline"),
@@ -435,3 +442,19 @@ def test_a_confidence_has_no_effect_on_a_limit_of_1() -> None:
 
 def test_a_base_is_not_required() -> None:
     assert verdict(GOOD, base=None).conclusion is PASSED
+
+
+@pytest.mark.parametrize(
+    ("rule", "failed", "passed", "preposition"),
+    [
+        ("stopped early", "The run was stopped", "Run not stopped", "in"),
+        ("scripts run suites", "A script ran no suite", "Scripts", "in"),
+        ("critical case", "A critical case fails", "Critical case", "in"),
+        ("p95 latency ratio", "p95 latency ratio", "p95 latency ratio", "of"),
+        ("pass rate", "Pass rate", "Pass rate", "of"),
+    ],
+)
+def test_a_finding_has_a_title(rule: str, failed: str, passed: str, preposition: str) -> None:
+    findings = [Finding(rule, conclusion, "", "") for conclusion in (FAILED, UNMEASURABLE, PASSED)]
+    assert [each.title for each in findings] == [failed, failed, passed]
+    assert [each.preposition for each in findings] == [preposition, preposition, "of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.statistics.intervals import detectable_change
 
 
 def run_of(scores: list[list[float]]) -> Run:
@@ -92,3 +94,20 @@ def test_equal_scores_are_not_certainty(cases: int, repeats: int) -> None:
 def test_equal_repeats_are_not_certainty() -> None:
     need = need_of(run_of([[float(number % 2)] * 2 for number in range(20)]), None, 0.05)
     assert (need.source, need.detectable > 0.05, need.cases > 20) == ("all repeats are equal: upper bound", True, True)
+
+
+def test_without_base_or_repeats_the_variance_is_twice_that_of_the_scores() -> None:
+    """Forty scores of 0 and 1, and one more that is as far from the mean as any."""
+    need = need_of(run_of([[float(number % 2)] for number in range(40)]), None, 0.05)
+    variance = 2 * (40 * 0.25 + 0.25) / 41
+    assert need.detectable == pytest.approx(detectable_change(variance, 1.0, 40))
+    assert (need.source, need.repeats) == ("spread of the scores: upper bound", 1.0)
+
+
+def test_a_suite_that_the_baseline_lacks_is_estimated_alone() -> None:
+    run = run_of([[float(number % 2)] for number in range(40)])
+    other = replace(run.suites[0], id="other", label="other")
+    both = replace(run, suites=(run.suites[0], other))
+    needs = list(required_sizes(compare(both, run), 0.05))
+    assert [need.suite for need in needs] == ["s", "other"]
+    assert needs[1] == replace(need_of(run, None, 0.05), suite="other")

@@ -267,3 +267,41 @@ def test_the_order_of_settings_and_ignore_false_change_how_scores_are_recorded()
 @pytest.mark.parametrize("scale", [(5, 1), (1, 1), (float("-inf"), 1), (-1e308, 1e308)])
 def test_an_impossible_scale_of_a_suite_is_none(scale: tuple[float, float]) -> None:
     assert EvaluatorInfo("words", scale=scale).scale is None
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, 0.0), (0.5, 0.1), (1.0, 0.2), (4.0, 0.8)])
+def test_a_score_in_0_to_1_is_on_the_declared_scale_like_others(value: float, expected: float) -> None:
+    stars = make_score(value, "stars")
+    declared = (EvaluatorInfo("stars", scale=(0, 5)),)
+    for rules in ({}, {"stars": EvaluatorCriteria(min_effect=0.1)}, {"other": WORDS}):
+        _, (case,) = reduce_events(stars, evaluators=declared, rules=rules)
+        assert case.evaluations["stars"].score == expected
+        assert case.evaluations["stars"].metadata == {"value": value, "scale": [0, 5]}
+
+
+def test_a_score_in_0_to_1_without_a_scale_stays_as_it_is() -> None:
+    score = make_score(0.5, threshold=Threshold(gte=0.5))
+    for rules in ({}, {"words": EvaluatorCriteria(min_effect=0.1)}):
+        _, (case,) = reduce_events(score, rules=rules)
+        assert (case.evaluations["words"].score, case.evaluations["words"].metadata) == (0.5, None)
+        assert case.evaluations["words"].threshold == Threshold(gte=0.5)
+    _, (case,) = reduce_events(score, rules={"words": EvaluatorCriteria(threshold=Threshold(gte=0.7))})
+    assert (case.evaluations["words"].threshold, case.status) == (Threshold(gte=0.7), Status.FAILED)
+
+
+def test_scores_outside_are_rare_by_their_share_of_all_scores() -> None:
+    """One of twenty is as many as the limit allows; of the nineteen others it would be more."""
+    base = make_run(*[0.9] * 20)
+    for allowed, is_rare in ((0.05, True), (0.049, False)):
+        run = compare(make_run(1.5, *[0.9] * 19), base, criteria=Criteria(max_dropped=allowed)).run
+        columns = run.suites[0].columns
+        assert (columns.errored_rows(), bool(columns.unscaled)) == (({0}, False) if is_rare else (set(), True))
+
+
+def test_a_wrong_threshold_is_one_error_of_its_suite() -> None:
+    stated = {"value": 2, "scale": [1, 5]}
+    stars = [make_score(0.25, name, f"c{index}", metadata=stated) for index in range(3) for name in ("stars", "more")]
+    run, _ = reduce_events(*stars, rules={"*": EvaluatorCriteria(threshold=Threshold(gte=0.8))})
+    (error,) = run.suites[0].errors
+    assert error.message.startswith("stars, case 'c0': the threshold of 'stars' in [evaluators] has the bound 0.8")
+    assert len(run.suites[0].columns.errored_rows()) == 3

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from scoregate.core import yaml_document
 from scoregate.core.skill_cases import SkillCases
-from scoregate.core.skill_formats import place, yaml_document
+from scoregate.core.skill_formats import place
 from scoregate.core.skill_formats.formats import list_case_files, list_private, parse_cases
 
 SKILL = "skills/paint"
@@ -249,8 +250,10 @@ def test_a_wrong_file_is_a_problem_with_its_line(tmp_path: Path) -> None:
         "a: [": ": it is not YAML: ",
         "a: &x [b]\nscenarios: *x": ":2: *x is an alias; write out what it means",
         "a: " + "[" * 60 + "]" * 60: ":1: it has more than 50 levels",
-        "a: b\na: c": ":2: the key 'a' occurs twice",
-        "scenarios: [!!python/object/apply:os.system ['x']]": ":1: scenarios must be a list of objects",
+        "a: b\na: c": ":2: the key 'a' occurs twice, first in line 1; keep one",
+        "scenarios: [!!python/object/apply:os.system ['x']]": ":1: the tag tag:yaml.org,2002:python/object/apply:os",
+        "scenarios: [!!set {a, b}]": ":1: the tag tag:yaml.org,2002:set is not known",
+        "<<: {a: b}\nscenarios: []": ":1: the key << is not read; write out what it adds",
         "scenarios: !!python/name:os.system x": ":1: the tag tag:yaml.org,2002:python/name:os.system is not known",
         "scenarios: !!int ''": ":1: '' is not a value of its tag",
         "scenarios: !!bool x": ":1: 'x' is not a value of its tag",
@@ -305,8 +308,20 @@ def test_plain_values_are_texts_as_written(tmp_path: Path) -> None:
     assert case.graders[0].options["text"] == "no"
 
 
+def test_flags_are_read_as_in_go(tmp_path: Path) -> None:
+    """yaml.v3 takes these texts for a bool where it expects one; elsewhere they stay texts."""
+    words = {"y": True, "yes": True, "on": True, "True": True, "n": False, "no": False, "off": False, "FALSE": False}
+    for word, flag in words.items():
+        (case,) = read(tmp_path, f"scenarios: [{{name: {word}, prompt: b, expect_activation: {word}}}]").cases
+        assert (case.id, case.should_trigger) == (word, flag)
+    assert (
+        "must be true or false"
+        in read(tmp_path, "scenarios: [{name: a, prompt: b, expect_activation: Yes}]").problems[0]
+    )
+
+
 def test_a_file_of_another_kind_has_no_cases(tmp_path: Path) -> None:
-    for text in ("- a", "prompts: [a]", "a: !!python/object/apply:os.system ['x']"):
+    for text in ("- a", "prompts: [a]", "a: 2026-01-01"):
         found = read(tmp_path, text)
         assert found.unknown == "it has none of the fields 'scenarios' (skill-validator), 'tasks' (waza)"
         assert not found.problems

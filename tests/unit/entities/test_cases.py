@@ -62,8 +62,26 @@ def test_a_case_has_the_input_and_the_expected_answer() -> None:
     description = describe_case(case)
     assert case.repeats == 3
     assert description.name == "When do you?"
-    assert description.body == {"prompt": "When  do\nyou?", "expected_response": "At 9", "behavior": "Answers"}
+    assert description.body == {
+        "prompt": "When  do\nyou?",
+        "expected_response": "At 9",
+        "behavior": "Answers",
+        "metadata": {"category": "Support", "topic": "Hours"},
+    }
     assert description.tags == ("Support", "Hours", "Answers")
+
+
+def test_metadata_describes_a_case_and_names_its_cluster() -> None:
+    test = make_question("a", metadata={"cluster": 7, "document": "a.md", "long": "x" * 1_000, "parts": [1]})
+    (case,) = make_cases([test], 1)
+    description = describe_case(case)
+    assert description.cluster == "7"
+    assert description.body["metadata"] == {
+        "category": "Support",
+        "topic": "Hours",
+        "cluster": 7,
+        "document": "a.md",
+    }
 
 
 def test_a_changed_definition_has_another_digest() -> None:
@@ -71,6 +89,6 @@ def test_a_changed_definition_has_another_digest() -> None:
         (case,) = make_cases([make_question("a", id="t-1", **fields)], 1)
         return describe_case(case).digest
 
-    assert digest() == digest(category="Another")
+    assert digest() == digest(category="Another") == digest(metadata={"document": "a.md"})
     assert digest() != digest(behavior="Another")
     assert digest() != digest(prompt=Prompt(content="a", expected_response="b"))

@@ -193,7 +193,7 @@ def test_a_long_text_is_cut_at_half_of_the_budget_and_marked() -> None:
 
 def make_noisy_pair(name: str, by: float) -> tuple[ExampleSuite, ExampleSuite]:
     """A suite whose scores changed by ± `by`, and its base."""
-    moves = [by if at % 2 else -by for at in range(60)]
+    moves = [by if at % 2 else -by for at in range(600)]
     now, before = (
         [Trial(f"c{at}", [Score("e", 0.5 + on * move, None)]) for at, move in enumerate(moves)] for on in (1, 0)
     )

@@ -189,10 +189,10 @@ def test_cases_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
     base = count_passes(make_base(bot(range(0), range(0))), passes, "base")
     view = view_of(run, base)
     assert (len(view.failing), view.failing_total) == (MAX_FAILING, 100)
-    assert passes == ["run", "base"]
+    assert passes == ["run", "base", "run"]  # the last pass looks for clusters among the first 5,000 inputs
     passes.clear()
     view_of(run, base, context=replace(CONTEXT, show_outputs=False))
-    assert passes == ["run"]
+    assert passes == ["run", "run"]
 
 
 def test_outputs_are_bounded_and_differences_found_in_them() -> None:

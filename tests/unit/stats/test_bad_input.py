@@ -74,7 +74,7 @@ def test_one_case(scores: tuple[float, float]) -> None:
 def test_one_cluster() -> None:
     together = {f"case-{index}": "talk" for index in range(40)}
     row = row_of(cases([1.0] * 40), cases([0.0] * 40), clusters=together)
-    assert (row.label, row.clusters, row.p, row.low, row.high) == (RowLabel.TOO_FEW, 1, 0.5, -1.0, 1.0)
+    assert (row.label, row.clusters, row.p, row.low, row.high) == (RowLabel.TOO_FEW, 1, 1.0, -1.0, 1.0)
 
 
 def test_no_case_in_common() -> None:

@@ -11,7 +11,7 @@ from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import DriftState
+from scoregate.core.comparison.drift import Drift, DriftEstimate, DriftState
 from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.event_values import EvaluatorInfo
@@ -161,3 +161,13 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
         each.value: each.row for each in compare(replace(run, control=None), make_run(base), slices=choice).slices.rows
     }
     assert (plain["fr"].label, plain["fr"].drift) == (RowLabel.WORSE, None)
+
+
+def test_a_change_without_any_variance_is_certain() -> None:
+    drift = Drift(DriftState.CORRECTED)
+    p = {delta: DriftEstimate(drift, delta=delta).one_sided_p for delta in (-0.1, 0.0, 0.1)}
+    assert p == {-0.1: (0.0, 1.0), 0.0: (1.0, 1.0), 0.1: (1.0, 0.0)}
+    lower, upper = DriftEstimate(drift, delta=-0.1, error=0.05, df=100).one_sided_p
+    assert (lower < 0.03, upper) == (True, pytest.approx(1 - lower))
+    assert DriftEstimate(drift, error=0.2, plain_error=0.1).widening == 2.0
+    assert DriftEstimate(drift, error=0.2).widening == 1.0

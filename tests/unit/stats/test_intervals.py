@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 from tests.unit.stats.references import clustered_error
 
-from scoregate.core.comparison.estimates import Estimate, estimate_difference
+from scoregate.core.comparison.estimates import Estimate, add_unseen_fall, estimate_difference
 from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.statistics.intervals import (
     MANY,
@@ -120,10 +123,15 @@ def test_equal_differences() -> None:
     assert measure_spread([(0.0, 1)] * 9).t_test() == 1.0
 
 
-def examine(*values: float, step: float = 0.0, scale: float | None = 1.0) -> Estimate:
+def make_pairs(values: Sequence[float], step: float = 0.0) -> Pairs:
     rose, fell = sum(1 for value in values if value > 0), sum(1 for value in values if value < 0)
-    pairs = Pairs(len(values), tuple((value, 1) for value in values), rose=rose, fell=fell, step=step)
-    return estimate_difference(pairs, scale=scale)
+    return Pairs(len(values), tuple((value, 1) for value in values), rose=rose, fell=fell, step=step)
+
+
+def examine(
+    *values: float, step: float = 0.0, scale: float | None = 1.0, higher_is_better: bool | None = None
+) -> Estimate:
+    return estimate_difference(make_pairs(values, step), scale=scale, higher_is_better=higher_is_better)
 
 
 @pytest.mark.parametrize("n", [2, 10, 49, 50, 5_000])
@@ -135,19 +143,69 @@ def test_no_interval_is_without_width(n: int) -> None:
 
 def test_no_difference_in_many_cases_is_a_narrow_interval() -> None:
     examined = examine(*[0.0] * 1_000)
-    assert (examined.delta, examined.low) == (0.0, pytest.approx(-1.96 * sqrt(2) / 1_001, abs=1e-5))
-    assert examined.smallest_margin == pytest.approx(3.689 / 1_000, abs=1e-6)
+    assert (examined.delta, examined.low) == (0.0, pytest.approx(-3.0 / 1_000, abs=1e-5))
+    assert examined.smallest_margin == pytest.approx(1 - 0.025 ** (1 / 1_000))
 
 
-def test_fewer_than_fifty_cases_allow_for_an_unseen_change() -> None:
+@pytest.mark.parametrize("n", [10, 20, 49, 50, 51, 100, 200, 400, 2_000])
+def test_an_interval_allows_for_a_change_that_no_case_shows(n: int) -> None:
+    """A change in a share s of the cases stays unseen in (1 − s)^n of all runs: 5 % at the end of the interval."""
+    small = [0.001, -0.001] * (n // 2) + [0.0] * (n % 2)
+    examined = examine(*small)
+    assert (1 - examined.high) ** n == pytest.approx(0.05)
+    assert examined.low == pytest.approx(-examined.high)
+    assert examine(*small, scale=None).high < 0.005, "the logarithm of a ratio has no scale"
+    falls = examine(*(value - 0.05 for value in small))
+    assert falls.p < 0.002
+    assert -0.05 - falls.low == pytest.approx(max(examined.high, falls.high + 0.05))
+    assert falls.high < 0, "towards 0, the differences decide"
+
+
+def test_the_allowance_for_unseen_changes_fades_out() -> None:
     source = random.Random(1)
-    few, many = ([0.01 * source.gauss(0, 1) for _ in range(n)] for n in (49, 50))
-    assert examine(*few).high > 0.05
-    assert examine(*many).high < 0.01
-    assert examine(*few, scale=None).high < 0.01, "the logarithm of a ratio has no scale"
-    falls = examine(*(value - 0.05 for value in few))
-    assert falls.p < 0.001
-    assert falls.high < 0 < -0.1 - falls.low, "towards 0, the differences decide"
+    values = [0.1 * source.gauss(0, 1) for _ in range(800)]
+    for n, is_wider in ((50, True), (100, True), (400, False), (800, False)):
+        spread, examined = measure_spread([(value, 1) for value in values[:n]]), examine(*values[:n])
+        low, high = spread.interval()
+        assert (examined.high > high, examined.low < low) == (is_wider, is_wider)
+    widths = [examined.high - examined.low for n in range(40, 60) for examined in [examine(*values[:n])]]
+    assert all(0.9 < after / before < 1.1 for before, after in pairwise(widths)), "no step at any number of cases"
+
+
+@pytest.mark.parametrize("n", [10, 20, 50, 100, 400])
+def test_small_rises_without_a_seen_collapse_are_not_better(n: int) -> None:
+    """The mean didn't change: 2 of n cases collapse on average, and the others rise. In 13 % of all runs none does."""
+    rise = 2 / (n - 2)
+    for sign, higher_is_better in ((1, True), (-1, False)):
+        values = [sign * rise] * n
+        fooled, examined = examine(*values), examine(*values, higher_is_better=higher_is_better)
+        assert examined.p == fooled.p < 0.005
+        assert examined.p_with_fall > 0.025
+        assert examined.low < 0 < examined.high
+        assert examine(*values, higher_is_better=not higher_is_better) == fooled, "gates find a fall as before"
+        assert examine(*values, scale=None, higher_is_better=higher_is_better).p_with_fall == 0
+
+
+def test_more_cases_make_small_rises_better() -> None:
+    for n, is_better in ((50, False), (150, True)):
+        examined = examine(*[0.04, 0.03] * (n // 2), higher_is_better=True)
+        assert (examined.p_with_fall <= 0.025, examined.low > 0) == (is_better, is_better)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_pass_and_fail_get_better_as_before(size: int) -> None:
+    values = [1.0] * 6 + [-1.0] * 1 + [0.0] * 40
+    pairs = Pairs(size * len(values), tuple((size * value, size) for value in values), rose=6, fell=1)
+    assert add_unseen_fall(pairs, 1.0) is pairs
+    examined = estimate_difference(pairs, scale=1.0, higher_is_better=True)
+    assert replace(examined, p_with_fall=0.0) == estimate_difference(pairs, scale=1.0)
+    assert examined.p_with_fall == examined.p_upper
+    rubric = Pairs(pairs.n, tuple((total / 4, size) for total, _ in pairs.clusters), rose=6, fell=1)
+    added = add_unseen_fall(rubric, 1.0)
+    assert added.clusters[-1] == (-0.75 * size, size)
+    assert add_unseen_fall(replace(rubric, clusters=tuple((-t, s) for t, s in rubric.clusters)), -1.0).sums == [
+        -total for total in added.sums
+    ]
 
 
 def test_few_cases_rule_out_no_rare_collapse() -> None:
@@ -209,7 +267,7 @@ def test_few_collapses_rule_out_no_more_than_their_number(n: int, most: int) -> 
 
 def test_a_small_drop_widens_the_interval() -> None:
     examined = examine(*[-0.01, -0.011] * 150)
-    assert examined.smallest_margin == pytest.approx(0.0105 + 3.689 / 300, abs=1e-5)
+    assert examined.smallest_margin == pytest.approx(0.0105 + 1 - 0.025 ** (1 / 300))
 
 
 def test_the_interval_of_a_mean_score_is_wilsons_for_pass_and_fail() -> None:
@@ -234,3 +292,19 @@ def test_the_interval_of_a_mean_score_contains_the_true_mean_and_has_a_width() -
                 narrowest = min(narrowest, high - low)
             assert hits >= 930, (values, n)
             assert narrowest > 0.02, n
+
+
+def test_two_clusters_have_an_interval_and_one_has_none() -> None:
+    two, one = measure_spread([(0.1, 1), (0.3, 1)]), measure_spread([(0.4, 2)])
+    for low, high in (two.interval(), two.score_interval()):
+        assert -inf < low < 0.2 < high < inf
+    assert one.interval() == one.score_interval() == (-inf, inf)
+    assert (two.detectable() is None, one.detectable(), one.t_test()) == (False, None, 1.0)
+
+
+def test_without_a_changed_case_a_step_of_1_is_assumed() -> None:
+    equal = measure_spread([(0.0, 1)] * 10)
+    assert equal.expected_variance() == (2 / 12, 1.0)
+    assert equal.expected_variance(0.5) == (0.5 / 12, 0.5)
+    some = measure_spread([(0.5, 1), (-0.25, 1), *[(0.0, 1)] * 8])
+    assert some.expected_variance() == pytest.approx(((0.3125 + 0.5) / 12, sqrt(0.3125 / 2)))

@@ -174,11 +174,27 @@ def test_unchanged_comes_before_equivalent() -> None:
 
 def test_better_and_worse_come_before_equivalent() -> None:
     for by, label in ((0.015, RowLabel.BETTER), (-0.015, RowLabel.WORSE)):
-        row = row_of(*shifted_scores(by, 60, wobble=0.001))
+        row = row_of(*shifted_scores(by, 800, wobble=0.001))
         assert row.low is not None
         assert row.high is not None
         assert max(-row.low, row.high) < 0.02
         assert row.label is label
+
+
+def test_small_rises_are_better_only_if_they_outweigh_an_unseen_collapse() -> None:
+    """Of 60 cases none may show that 2 % of all collapse, which would undo rises by .015. A fall is found as before."""
+    for by, n, label in (
+        (-0.015, 60, RowLabel.WORSE),
+        (0.015, 60, RowLabel.NOISE),
+        (0.015, 400, RowLabel.BETTER),
+    ):
+        row = row_of(*shifted_scores(by, n, wobble=0.001))
+        assert row.p is not None
+        assert row.p < 1e-3
+        assert row.label is label
+        assert row.low is not None
+        assert row.high is not None
+        assert (row.low <= 0 <= row.high) == (label is RowLabel.NOISE), "an interval agrees with its label"
 
 
 def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None:

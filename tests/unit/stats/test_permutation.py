@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import combinations, product
+from math import ceil, log
 
 import pytest
 
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Pairs, Side
 from scoregate.core.comparison.ratios import p95_test
+from scoregate.core.runs.case_columns import Columns
 from scoregate.core.statistics import significance
 from scoregate.core.statistics.significance import Trials, within_case_test
 
@@ -74,10 +76,58 @@ def test_the_order_of_cases_does_not_change_the_p_of_a_percentile(trials: int) -
         return {f"c{index}": [factor * source.lognormvariate(0, 1) for _ in range(count)] for index in range(40)}
 
     def sort(amounts: dict[str, list[float]], order: int) -> Side:
-        return Side.from_reader(lambda: ((case, each) for case in sorted(amounts)[::order] for each in amounts[case]))
+        return Side.from_reader(
+            lambda: ((case, *each) for case in sorted(amounts)[::order] for each in enumerate(amounts[case]))
+        )
 
     new, old = side(1.5, trials), side(1.0, 1)
-    assert p95_test(sort(new, 1), sort(old, 1)) == p95_test(sort(new, -1), sort(old, -1))
+    first, second = (p95_test(sort(new, order), sort(old, order), Columns()) for order in (1, -1))
+    assert first == second < 1
+
+
+def side_of(*trials: Sequence[float]) -> Side:
+    """The amounts of cases c0, c1, …"""
+    return Side.from_reader(
+        lambda: ((f"c{case}", slot, value) for case, values in enumerate(trials) for slot, value in enumerate(values))
+    )
+
+
+def enumerate_swaps(new: Sequence[float], old: Sequence[float]) -> float:
+    """The share of all ways to swap the sides of pairs in which the ratio of percentiles is as large, or larger."""
+
+    def log_ratio(sides: Sequence[tuple[float, float]]) -> float:
+        ours, theirs = zip(*sides, strict=True)
+        rank = ceil(0.95 * len(sides)) - 1
+        return log(sorted(ours)[rank] / sorted(theirs)[rank])
+
+    pairs = list(zip(new, old, strict=True))
+    seen = log_ratio(pairs)
+    ways = product(*([pair, pair[::-1]] for pair in pairs))
+    ratios = [log_ratio(way) for way in ways]
+    return sum(ratio >= seen - 1e-9 for ratio in ratios) / len(ratios)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_p_of_a_percentile_matches_full_enumeration(seed: int) -> None:
+    source = random.Random(seed)
+    new, old = ([source.lognormvariate(0, 1) for _ in range(11)] for _ in range(2))
+    p = p95_test(side_of(*([value] for value in new)), side_of(*([value] for value in old)), Columns())
+    assert p == pytest.approx(enumerate_swaps(new, old), abs=0.1)
+
+
+def test_the_p_of_a_percentile_is_of_the_slow_end() -> None:
+    """The slowest cases are slower, all others are faster: no test of the fast end would see it."""
+    new = [[10.0 + index] if index < 8 else [0.5 + index / 1000] for index in range(60)]
+    old = [[2.0 + index / 100] for index in range(60)]
+    assert p95_test(side_of(*new), side_of(*old), Columns()) < 0.03
+    assert p95_test(side_of(*old), side_of(*new), Columns()) > 0.97
+
+
+def test_the_p_of_a_percentile_with_other_numbers_of_trials_counts_each_of_them() -> None:
+    slow, fast = [[9.0]] * 12, [[1.0, 1.1, 1.2]] * 12
+    assert p95_test(side_of(*slow), side_of(*fast), Columns()) < 0.01
+    assert p95_test(side_of(*fast), side_of(*slow), Columns()) > 0.98
+    assert p95_test(side_of(*[[1.0]] * 12), side_of(*[[1.0, 1.0, 1.0]] * 12), Columns()) == 1.0
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])

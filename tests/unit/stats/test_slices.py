@@ -241,3 +241,23 @@ def test_too_many_limited_slices_are_unmeasurable() -> None:
     [finding] = verdict.failed
     assert (finding.rule, finding.conclusion) == ("limits apply", Conclusion.UNMEASURABLE)
     assert "200 of the slices" in finding.value
+
+
+def test_a_slice_that_lost_its_scores_is_unmeasurable() -> None:
+    """The cases that failed now return None, so the others look perfect."""
+    old = {f"c{index}": [float(index >= 30)] for index in range(100)}
+    new = {case: scores for case, scores in old.items() if scores != [0.0]}
+    run = suite_of({"e": new, "other": old})
+    members = {"lost": [f"c{index}" for index in range(50)], "kept": [f"c{index}" for index in range(50, 100)]}
+    comparison = sliced(run, suite_of({"e": old, "other": old}), members=members)
+    rows = {each.value: each.row for each in comparison.slices.rows if each.row.evaluator == "e"}
+    assert (rows["lost"].label, rows["lost"].lost) == (RowLabel.UNMEASURABLE, {"none": 30})
+    assert rows["lost"].reason == "30 of 50 cases lost their score"
+    assert (rows["kept"].label, rows["kept"].lost) == (RowLabel.UNCHANGED, {})
+
+
+def test_an_evaluator_of_the_baseline_alone_has_no_slices() -> None:
+    scores = {f"c{index}": [1.0] for index in range(20)}
+    comparison = sliced(suite_of({"e": scores}), suite_of({"e": scores, "gone": scores}), members={"all": list(scores)})
+    assert [row.label for row in comparison.rows] == [RowLabel.UNCHANGED, RowLabel.REMOVED]
+    assert [each.row.evaluator for each in comparison.slices.rows] == ["e"]

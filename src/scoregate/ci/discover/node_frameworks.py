@@ -47,7 +47,8 @@ def _describe_promptfoo(name: str) -> FoundFramework:
     folder, results = str(path.parent), f"promptfoo-results{_suffix(path)}.json"
     # A failed test is no failed command: scoregate judges it.
     words = ("npx", "--yes", "promptfoo", "eval")
-    chosen = ("-c", path.name, "-o", results)
+    # Its cache keeps answers for 14 days, also those of the application.
+    chosen = ("-c", path.name, "-o", results, "--no-cache")
     command = Command(
         name=command_name(f"promptfoo{_suffix(path)}", folder),
         run=(*words, *chosen),
@@ -68,7 +69,7 @@ def _describe_evalite(folder: str, evals: tuple[str, ...]) -> FoundFramework:
     results = "evalite-results.json"
     run = ("npx", "evalite", "run", "--hideTable", "--outputPath", results)
     command = Command(name=command_name("evalite", folder), run=run, cwd=folder, imports=(f"evalite:{results}",))
-    return FoundFramework("Evalite", evals, command, guide="migrate/evalite", has_thresholds=False)
+    return FoundFramework("Evalite", evals, command, guide="migrate/evalite")
 
 
 def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
@@ -76,7 +77,7 @@ def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
     files = as_arguments([relative(name, folder) for name in evals])
     run = ("npx", "braintrust", "eval", "--no-send-logs", *files, helper)
     command = Command(name=command_name("braintrust", folder), run=run, cwd=folder)
-    return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust", has_thresholds=False)
+    return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust")
 
 
 def _describe_vitest(files: SourceFiles, folder: str, evals: tuple[str, ...]) -> FoundFramework:

@@ -120,7 +120,7 @@ def _describe_inspect(files: SourceFiles, names: Sequence[str]) -> Iterator[Foun
         run = ("inspect", "eval", *as_arguments(inner), "--log-dir", "inspect-logs", "--display", "plain")
         name = command_name("inspect", project)
         command = Command(name=name, run=run, cwd=project, imports=("inspect:inspect-logs/*.eval",))
-        yield FoundFramework("Inspect", _in(project, inner), command, has_thresholds=False)
+        yield FoundFramework("Inspect", _in(project, inner), command)
 
 
 def _describe_braintrust(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
@@ -128,9 +128,7 @@ def _describe_braintrust(files: SourceFiles, names: Sequence[str]) -> Iterator[F
         helper = "scoregate_reporter.py"
         run = ("braintrust", "eval", "--no-send-logs", *as_arguments(inner), helper)
         command = Command(name=command_name("braintrust", project), run=run, cwd=project)
-        yield FoundFramework(
-            "Braintrust", _in(project, inner), command, helper, "migrate/braintrust", has_thresholds=False
-        )
+        yield FoundFramework("Braintrust", _in(project, inner), command, helper, "migrate/braintrust")
 
 
 def _describe_pydantic_evals(_files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:

@@ -33,7 +33,6 @@ from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
-from scoregate.core.runs.score_rules import ScoreRules
 from scoregate.core.sharding.partition import Partition
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class PartRecorder:
             head,
             parts,
             partial(make_part, partition=partition, is_local=is_local, secrets=frozenset(secret_values(os.environ))),
-            lambda: RunReducer(rules=ScoreRules(settings.criteria())),
+            lambda: RunReducer.for_policy(settings.policy()),
             observe,
             live,
             recorder.redact,

@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.identity import bounded_name
+from scoregate.core.identity import bounded_name, select_short_fields
 from scoregate.core.json_io import dump
 from scoregate.core.records import record
 from scoregate.core.text import parse_amount, parse_number
@@ -43,6 +43,8 @@ class Trial:
         unscored: the evaluators that returned nothing, which is allowed.
         case: the final key of the case, if other trials share it.
         own: the id or position that the file states, if it is not `key`; None if it states none.
+        metadata: what else the file says about the case, such as its document. It doesn't identify the case.
+        cluster: the group of related cases that the file names; None without one.
     """
 
     key: str
@@ -60,6 +62,17 @@ class Trial:
     unscored: tuple[str, ...] = ()
     case: str = ""
     own: str | None = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    cluster: str | None = None
+
+    @property
+    def described_input(self) -> Any:
+        """The input with the short values of the metadata, as slices and clusters read them."""
+        if not (metadata := select_short_fields(self.metadata)):
+            return self.input
+        if not isinstance(self.input, Mapping):
+            return {"metadata": metadata} if self.input is None else {"input": self.input, "metadata": metadata}
+        return self.input if "metadata" in self.input else {**self.input, "metadata": metadata}
 
 
 def with_unique_names(grades: Iterable[Grade]) -> Iterator[Grade]:

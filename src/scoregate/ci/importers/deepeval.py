@@ -21,6 +21,7 @@ from scoregate.ci.importers.common import (
     pass_fail_grade,
     read_tables,
     show_position,
+    table,
     tables,
     text,
     usage,
@@ -32,6 +33,7 @@ from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
 from scoregate.core.positions import split_position
+from scoregate.core.test_outcomes import TestOutcome, TestOutcomes
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
@@ -51,7 +53,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     suites: dict[str, _TestRuns] = {}
     for document in _read_documents(result):
         name = _find_name(document)
-        suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)))).add(document)
+        suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)), result.tests)).add(document)
     for number, document in enumerate(_read_documents(result)):
         suites[_find_name(document)].add_keys(document, number)
     for name, runs in suites.items():
@@ -87,6 +89,8 @@ class _TestRuns:
     """The test runs of one suite."""
 
     suite: Suite
+    tests: TestOutcomes | None = None
+    _with_failed_metrics: set[str] = field(default_factory=set)
     _lower: Counter[str] = field(default_factory=Counter)
     _models: dict[str, str] = field(default_factory=dict)
     _names: list[str] = field(default_factory=list)
@@ -98,6 +102,8 @@ class _TestRuns:
         """Collect the metrics and the names of a test run."""
         for case in _list_cases(document):
             self._names.append(text(case.get("name")))
+            if case.get("success") is False and (test := self._find_test(case)) is not None:
+                self._with_failed_metrics.add(test.test)
             metrics = _read_metrics(case)
             for metric, grade in zip(metrics, with_unique_names(map(_grade, metrics)), strict=True):
                 if grade.threshold is not None:
@@ -123,8 +129,28 @@ class _TestRuns:
         self._repeats.start_run()
         for case in _list_cases(document):
             trial = _make_trial(case, self._known_stems())
+            trial = self._follow_test(trial, self._find_test(case))
             key, repeat = self._repeats.place(trial, self._keys.choose(trial))
             yield from self.suite.events_of(replace(trial, case=key, repeat=repeat))
+
+    def _find_test(self, case: Mapping[str, Any]) -> TestOutcome | None:
+        """The test that recorded a case; None if it is unknown."""
+        if self.tests is None:
+            return None
+        return self.tests.find(text(case.get("name")), case.get("input") or case.get("scenario"))
+
+    def _follow_test(self, trial: Trial, test: TestOutcome | None) -> Trial:
+        """The trial with the verdict of its test, if that isn't what its metrics say."""
+        fails = any(map(_fails, trial.grades))
+        if test is None or fails is (test.failure is not None):
+            return trial
+        if test.failure is not None and test.test in self._with_failed_metrics:
+            return trial  # another case of the test failed
+        metrics = [grade for grade in trial.grades if grade.evaluator != PASSED]
+        if fails:  # as in `pytest.raises(AssertionError)`
+            metrics = [_without_verdict(grade) if _fails(grade) else grade for grade in metrics]
+        reason = "the test passed, though a metric failed" if test.failure is None else test.failure
+        return replace(trial, grades=(pass_fail_grade(PASSED, fails, defined_fields(reason=reason)), *metrics))
 
 
 def _make_trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
@@ -145,7 +171,12 @@ def _make_trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
         duration_ms=milliseconds(case.get("completionTime")),
         usage=usage(case.get("inputTokenCount"), case.get("outputTokenCount"), cost=case.get("tokenCost")),
         grades=tuple(metrics),
+        metadata=table(case.get("additionalMetadata")),
     )
+
+
+def _without_verdict(grade: Grade) -> Grade:
+    return replace(grade, threshold=None, metadata={**(grade.metadata or {}), "passed": False})
 
 
 def _read_metrics(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from scoregate.ci.importers.common import check_elements
 from scoregate.ci.plan import RowColumns
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
+from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.errors import ImportFailed, MissingExtra
 
 # Up to the next structural character, skipping strings; no byte is read twice.
@@ -274,6 +275,8 @@ class ResultFile:
         scores: globs of the properties that are scores, in formats where a property can be anything.
         columns: the columns of rows, if the settings name them.
         recorded: `SUITE::CASE` of tests that are in the record already.
+        notes: receives what the report should say about the file.
+        tests: how the tests of the command ended, if its test runner recorded it.
     """
 
     name: str
@@ -283,6 +286,8 @@ class ResultFile:
     scores: tuple[str, ...] = ()
     recorded: frozenset[str] = frozenset()
     columns: RowColumns | None = None
+    notes: list[str] = field(default_factory=list)
+    tests: TestOutcomes | None = None
 
     @property
     def stem(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite, isnan
 from typing import Any
 
@@ -108,8 +109,10 @@ def _read_log(
         suite=suite.id, sdk=f"inspect_ai {version}".strip(), params=model | arguments or None, setup=setup
     )
     scales, samples_of_dataset = read_scales(spec.get("metadata")), table(spec.get("dataset")).get("samples")
+    cluster = _find_cluster_field(spec)
     for sample in samples:
-        yield from suite.events_of(read_trial(sample, scales, samples_of_dataset))
+        trial = read_trial(sample, scales, samples_of_dataset)
+        yield from suite.events_of(replace(trial, cluster=text(trial.metadata.get(cluster)) or None))
     if header.get("status") == "success":
         yield SuiteFinished(suite=suite.id)
         return
@@ -118,6 +121,22 @@ def _read_log(
     if failure:
         suite_error = error("EvalError", failure.get("message"), failure.get("traceback"))
     yield Errored(suite=suite.id, stage="suite", error=suite_error)
+
+
+def _find_cluster_field(spec: Mapping[str, Any]) -> str:
+    """The field of samples' metadata by which inspect clusters its standard errors; empty without one."""
+    own = [scorer.get("metrics") for scorer in tables(spec.get("scorers"))]
+    options = (table(metric.get("options")) for metric in _list_metrics([*own, spec.get("metrics")]))
+    return next(filter(None, (text(each.get("cluster")) for each in options)), "")
+
+
+def _list_metrics(value: object, depth: int = 4) -> Iterator[Mapping[str, Any]]:
+    """The metrics in lists and in tables by score."""
+    if isinstance(value, Mapping) and "name" in value:
+        yield value
+    elif isinstance(value, list | Mapping) and depth:
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _list_metrics(each, depth - 1)
 
 
 def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object = None) -> Trial:
@@ -148,6 +167,7 @@ def read_trial(sample: Mapping[str, Any], scales: Scales, dataset_size: object =
         grades=grades,
         unscored=unscored,
         error=error("SampleError", failure.get("message"), failure.get("traceback")) if failure else None,
+        metadata=table(sample.get("metadata")),
     )
 
 

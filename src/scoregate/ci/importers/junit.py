@@ -12,15 +12,17 @@ from typing import Any
 
 from scoregate.ci.importers.common import PASSED, Grade, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.ci.importers.files import ResultFile
-from scoregate.ci.importers.junit_cases import Attempt, Case, Counts, read_cases
+from scoregate.ci.importers.junit_cases import Attempt, Case, read_cases
+from scoregate.ci.importers.junit_counts import Counts
 from scoregate.ci.importers.repeats import RepeatNames
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import ErrorInfo, Origin, Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import bounded_name
 from scoregate.errors import ImportFailed
 
-# The property with the input, as in pytest's `record_property("input", question)`.
-_INPUT = "input"
+# The properties with the input and the cluster, as in pytest's `record_property("input", question)`.
+_INPUT, _CLUSTER = "input", "cluster"
 # The property by which scoregate's plug-in of pytest names the suite and case that it records a test as.
 _RECORDED = "scoregate.case"
 # Properties with this prefix are scores, as in scoregate's own reports: a number, or `4/5`.
@@ -53,6 +55,7 @@ def read(result: ResultFile) -> Iterator[Event]:
             yield from suites[name].events_of(trial)
     for name in suites:
         yield SuiteFinished(suite=name)
+    result.notes.extend(counts.notes)
     if counts.problems:
         more = f" (and {len(counts.problems) - 1} more such suites)" if len(counts.problems) > 1 else ""
         raise ImportFailed(f"cases are missing, as after a crash: {counts.problems[0]}{more}")
@@ -182,6 +185,7 @@ def _make_trial(case: Case, key: str, scores: Sequence[str]) -> Trial:
         tags=("skipped",) if case.skipped else (),
         grades=(*_grade_case(case, properties), *grades),
         error=case.error,
+        cluster=bounded_name(case.properties.get(_CLUSTER, "")) or None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from os import SEEK_END
 from typing import BinaryIO
@@ -13,6 +13,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 from scoregate.ci.importers import common
 from scoregate.ci.importers.files import MAX_BYTES, ResultFile
+from scoregate.ci.importers.junit_counts import Counts, read_tag
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.errors import ImportFailed
@@ -21,7 +22,6 @@ _ROOTS = ("testsuites", "testsuite")
 _DEEPEST = 60
 _LONGEST = 32_000
 _LONGEST_HOST = 100
-_LONGEST_COUNT = 16
 _MOST_PROPERTIES = 200
 _MOST_ATTEMPTS = 100
 # Messages that say no more than the element does, and lines of Go's that say no more than the test's name does.
@@ -91,48 +91,6 @@ class Case:
         return self.failure is not None or self.error is not None
 
 
-@dataclass(slots=True)
-class Counts:
-    """Compares the counts that the suites of a file declare with their cases.
-
-    Attributes:
-        problems: the suites that lack cases, as text.
-        surplus: how many more cases an element has than it declares, by its number.
-    """
-
-    problems: list[str] = field(default_factory=list)
-    surplus: dict[int, int] = field(default_factory=dict)
-    _entered: int = 0
-    _open: list[list[int]] = field(default_factory=list)
-
-    @property
-    def element(self) -> int:
-        """The number of the innermost open suite."""
-        return self._open[-1][2] if self._open else 0
-
-    def enter(self) -> None:
-        """Start to count a suite."""
-        self._entered += 1
-        self._open.append([0, 0, self._entered])
-
-    def add(self, case: Case) -> None:
-        """Count a case in all open suites."""
-        for counts in self._open:
-            counts[0] += 1
-            counts[1] += (case.failure is not None) + (case.error is not None)
-
-    def leave(self, suite: Element) -> None:
-        """Check the counts of the suite that was entered last."""
-        (cases, bad, element), name = self._open.pop(), suite.get("name", "")
-        where = f"<{_read_tag(suite)}>{f' {name!r:.100}' if name else ''}"
-        if (tests := _read_count(suite, "tests")) > cases:
-            self.problems.append(f"{where} counts {tests:,} tests and holds {cases:,}")
-        elif (declared := _read_count(suite, "failures") + _read_count(suite, "errors")) > bad:
-            self.problems.append(f"{where} counts {declared:,} failures and errors and holds {bad:,}")
-        if 0 < tests < cases:
-            self.surplus[element] = cases - tests
-
-
 def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Case]:
     """The cases in their order. A document type is refused, so the file can't declare entities.
 
@@ -146,7 +104,7 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
     counts = counts or Counts()
     above: list[Element] = []
     for event, element in _parse_elements(result.file):
-        tag = _read_tag(element)
+        tag = read_tag(element)
         if event == "start":
             if not above and tag not in _ROOTS:
                 raise ImportFailed(f"its root is <{tag[:80]}>, not <testsuites> or <testsuite>")
@@ -159,11 +117,11 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
         above.pop()
         if tag == "testcase":
             case = replace(_make_case(element, above), element=counts.element)
-            counts.add(case)
+            counts.add(element, is_bad=case.is_bad)
             yield case
         elif tag in _ROOTS:
             counts.leave(element)
-        if above and not any(_read_tag(parent) == "testcase" for parent in above):
+        if above and not any(read_tag(parent) == "testcase" for parent in above):
             above[-1].remove(element)
 
 
@@ -202,8 +160,8 @@ def _make_case(element: Element, above: list[Element]) -> Case:
         "" if is_playwright else host,
         next((file for each in (element, *reversed(above)) if (file := each.get("file"))), "")[:1000],
         _read_duration(element),
-        "\n".join(filter(None, map(_read_failure, failures)))[:_LONGEST] if failures or _FAILED & {*states} else None,
-        common.error(errors[0].get("type") or "Error", _read_failure(errors[0])) if errors else None,
+        _join_failures(failures) if failures or _FAILED & {*states} else None,
+        common.error(errors[0].get("type") or "Error", _join_failures(errors)) if errors else None,
         bool(skips) or (bool(_NOT_RUN & {*states}) and not _FAILED & {*states}),
         _read_output(element),
         dict(_list_properties(element)),
@@ -217,13 +175,13 @@ def _list_states(element: Element) -> tuple[str, ...]:
 
 
 def _list_suite_names(elements: list[Element]) -> list[str]:
-    return [name for each in elements if _read_tag(each) == "testsuite" and (name := each.get("name", "").strip())]
+    return [name for each in elements if read_tag(each) == "testsuite" and (name := each.get("name", "").strip())]
 
 
 def _list_attempts(element: Element) -> Iterator[Attempt]:
     """The attempts that Maven, Gradle, nextest and Playwright add to a test that was run again."""
     for child in element:
-        tag = _read_tag(child)
+        tag = read_tag(child)
         if tag in ("flakyFailure", "rerunFailure"):
             yield Attempt(_read_failure(child)[:_LONGEST], None, _read_output(child), _read_duration(child))
         elif tag in ("flakyError", "rerunError"):
@@ -243,7 +201,7 @@ def _read_output(element: Element) -> str:
 
 
 def _list_children(element: Element, tag: str) -> list[Element]:
-    return [child for child in element if _read_tag(child) == tag]
+    return [child for child in element if read_tag(child) == tag]
 
 
 def _read_failure(element: Element) -> str:
@@ -260,6 +218,10 @@ def _read_failure(element: Element) -> str:
     return rest if is_repeated else f"{message}\n{rest}".strip()
 
 
+def _join_failures(elements: list[Element]) -> str:
+    return "\n".join(filter(None, map(_read_failure, elements)))[:_LONGEST]
+
+
 def _read_text(element: Element) -> str:
     return (element.text or "").strip()
 
@@ -269,13 +231,3 @@ def _list_properties(element: Element) -> Iterator[tuple[str, str]]:
     for each in islice(elements, _MOST_PROPERTIES):
         if name := each.get("name", "").strip():
             yield name[:200], (each.get("value") or _read_text(each))[:_LONGEST]
-
-
-def _read_tag(element: Element) -> str:
-    """The tag without its namespace, which some runners write."""
-    return str(element.tag).rpartition("}")[2]
-
-
-def _read_count(suite: Element, name: str) -> int:
-    value = suite.get(name, "").strip()
-    return int(value) if value.isdecimal() and len(value) < _LONGEST_COUNT else 0

@@ -13,6 +13,7 @@ from scoregate.ci.importers.row_files import FileRow, read_json_lines
 from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.core.event_values import Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.runs.clusters import may_name_cluster
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
@@ -62,6 +63,7 @@ def _read_trial(number: str, rows: list[FileRow], *, many: bool) -> Trial:
         input=case_input,
         definition=[first["doc"], target],
         output=_read_output(rows[-1].values),
+        metadata={name: value for name, value in table(first["doc"]).items() if may_name_cluster(name)},
         grades=tuple(grade for row in rows for grade in _read_grades(row.values, target, many=many)),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,12 +32,58 @@ from scoregate.ci.importers.common import (
 from scoregate.ci.importers.files import Part, ResultFile, parse_document
 from scoregate.ci.importers.promptfoo_columns import PromptColumns, column_number
 from scoregate.ci.importers.suites import CaseKeys, Suite
+from scoregate.core.evaluation import Usage
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
+from scoregate.core.identity import bounded_name, digest
 from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 
 _ERROR = 2
+# Tests with the same value are turns of one conversation.
+_CONVERSATION = "conversationId"
+_NO_CACHE = "Add --no-cache to the command of promptfoo."
+# What the ids of providers start with that call the application. A model's answer depends on the request alone, which
+# the cache compares; that of an application also depends on its code.
+_APPLICATIONS = {
+    *("a2a", "browser", "exec", "file", "golang", "http", "https", "mcp", "package", "python", "ruby", "webhook"),
+    *("websocket", "ws", "wss"),
+}
+
+
+@dataclass(slots=True)
+class _CacheUse:
+    """How many answers promptfoo read from its cache on disk, by column: they were measured up to 14 days ago."""
+
+    answers: Counter[int] = field(default_factory=Counter)
+    cached: Counter[int] = field(default_factory=Counter)
+    applications: dict[int, str] = field(default_factory=dict)
+
+    def add(self, row: Mapping[str, Any], column: int) -> None:
+        """Count a row, if it has an answer."""
+        is_cached = _is_cached(row)
+        self.answers[column] += is_cached or table(row.get("response")).get("output") is not None
+        self.cached[column] += is_cached
+        provider = text(table(row.get("provider")).get("id")) or text(row.get("provider"))
+        kind, colon, _ = provider.partition(":")
+        if not colon or kind in _APPLICATIONS:  # an id without a kind is of the author's own code
+            self.applications[column] = provider
+
+    def report(self, notes: list[str]) -> None:
+        """Note the answers from the cache.
+
+        Raises:
+            ImportFailed: all answers of an application are from the cache, so its code was not measured.
+        """
+        for column, provider in self.applications.items():
+            if (cached := self.cached[column]) and cached == self.answers[column]:
+                raise ImportFailed(
+                    f"promptfoo read all {cached:,} answers of {excerpt(provider, 80)} from its cache, so the "
+                    "application wasn't measured",
+                    advice=_NO_CACHE,
+                )
+        if cached := self.cached.total():
+            answers = f"{cached:,} of {self.answers.total():,} answers"
+            notes.append(f"promptfoo read {answers} from its cache, so they were measured earlier. {_NO_CACHE}")
 
 
 @dataclass(slots=True)
@@ -46,6 +93,8 @@ class Survey:
     columns: PromptColumns
     places: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     described: dict[str, set[str]] = field(default_factory=dict)
+    tests: dict[str, set[str]] = field(default_factory=dict)
+    cache: _CacheUse = field(default_factory=_CacheUse)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, Any]], columns: PromptColumns) -> Survey:
@@ -55,6 +104,9 @@ class Survey:
             column, test = columns.add(row), digest(test_definition(row))
             survey.places.setdefault((column, test), []).append(count(row.get("testIdx")))
             survey.described.setdefault(test_description(row), set()).add(test)
+            if variables := test_variables(row):
+                survey.tests.setdefault(digest(variables), set()).add(test)
+            survey.cache.add(row, column)
         for places in survey.places.values():
             places.sort()
         return survey
@@ -64,12 +116,20 @@ class Survey:
         places = self.places[column_number(row), digest(test_definition(row))]
         return bisect_left(places, count(row.get("testIdx")))
 
+    def find_cluster(self, row: Mapping[str, Any]) -> str | None:
+        """The conversation of a test, else the variables that it shares with other tests; None without either."""
+        if conversation := text(table(table(row.get("testCase")).get("metadata")).get(_CONVERSATION)):
+            return bounded_name(conversation)
+        variables = digest(test_variables(row))
+        return f"variables {variables}" if len(self.tests.get(variables, ())) > 1 else None
+
 
 def read(result: ResultFile) -> Iterator[Event]:
     """The events of all rows, a suite for each combination of provider and prompt.
 
     Raises:
-        ImportFailed: it is not such a file.
+        ImportFailed: it is not such a file, or all answers of an application are from promptfoo's cache; the events are
+            yielded before.
         ValueError: it is damaged.
     """
     document = parse_document(result.read()).members()
@@ -99,6 +159,11 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield from suites[column].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
     for suite in suites.values():
         yield SuiteFinished(suite=suite.id)
+    survey.cache.report(result.notes)
+
+
+def _is_cached(row: Mapping[str, Any]) -> bool:
+    return flag(table(row.get("response")).get("cached")) is True
 
 
 def _read_rows(rows: Part) -> Iterator[Mapping[str, Any]]:
@@ -130,7 +195,9 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
         definition=definition,
         output=response.get("output"),
         duration_ms=parse_amount(row.get("latencyMs")),
-        usage=usage(
+        usage=Usage(cost=0.0, cached=True)
+        if _is_cached(row)
+        else usage(
             tokens.get("prompt"),
             tokens.get("completion"),
             cached=tokens.get("cached"),
@@ -139,6 +206,8 @@ def read_trial(row: Mapping[str, Any], survey: Survey, *, repeats: int, scales: 
         ),
         grades=() if failed else tuple(to_unit_scale(grade, scales) for grade in _make_grades(row, grading)),
         error=error("ProviderError", row.get("error")) if failed else None,
+        metadata=table(table(row.get("testCase")).get("metadata")),
+        cluster=survey.find_cluster(row),
     )
 
 

@@ -90,6 +90,7 @@ def _make_trial(case: Mapping[str, Any], scales: Scales, *, fails: bool) -> Tria
         duration_ms=milliseconds(case.get("task_duration")),
         usage=usage(metrics.get("input_tokens"), metrics.get("output_tokens"), cost=metrics.get("cost")),
         grades=tuple(_make_grades(case, scales)),
+        metadata=table(case.get("metadata")),
         error=error("TaskFailed", case.get("error_message"), case.get("error_stacktrace")) if fails else None,
     )
 

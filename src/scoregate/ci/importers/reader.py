@@ -12,6 +12,7 @@ from scoregate.core.event_json import parse_event, truncate_event
 from scoregate.core.events import CaseFinished, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
 from scoregate.core.records import record
+from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
 
 ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
@@ -68,6 +69,8 @@ class Reader:
         scores: tuple[str, ...] = (),
         columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
+        notes: list[str] | None = None,
+        tests: TestOutcomes | None = None,
     ) -> Iterator[Event]:
         """The events of a file.
 
@@ -80,6 +83,8 @@ class Reader:
             scores: globs of the properties that are scores.
             columns: the columns of rows, if the settings name them.
             recorded: `SUITE::CASE` of tests that are in the record already; they are left out.
+            notes: receives what the report should say about the file.
+            tests: how the tests of the command ended, if its test runner recorded it.
 
         Raises:
             ImportFailed: the file is not of that format, is damaged, or has no case.
@@ -87,7 +92,8 @@ class Reader:
         """
         if (form := IMPORTERS.get(format_name)) is None:
             raise UsageError(f"results of {format_name!r} can't be imported; supported: {', '.join(IMPORTERS)}")
-        result, cases = ResultFile(name, file, alone, more, scores, recorded, columns), 0
+        notes = [] if notes is None else notes
+        result, cases = ResultFile(name, file, alone, more, scores, recorded, columns, notes, tests), 0
         try:
             for event in form.read(result):
                 yield self._to_logged_event(event)

@@ -27,8 +27,9 @@ from scoregate.ci.importers.suites import CaseKeys, Suite
 from scoregate.ci.plan import RowColumns
 from scoregate.core.event_values import Setup
 from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
+from scoregate.core.identity import bounded_name, digest
 from scoregate.core.positions import split_position
+from scoregate.core.runs.clusters import may_name_cluster
 from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 
@@ -159,10 +160,10 @@ def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case
     inputs = {column: _read_value(row, column) for column in columns.input}
     case_input: Any = next(iter(inputs.values())) if len(inputs) == 1 else inputs or None
     expected = _read_value(row, columns.expected)
+    others = {name: value for name, value in row.values.items() if name not in {*scores, *used}}
     if not case and not inputs:
         # Without an id and an input, what isn't a result identifies the row.
-        results = {*scores, *used}
-        case_input = {name: value for name, value in row.values.items() if name not in results} or None
+        case_input, others = others or None, {}
     problem = _read_value(row, columns.error)
     if not case and case_input is None:
         raise ImportFailed(f"{row.place} has neither a case nor an input")
@@ -176,6 +177,8 @@ def _read_trial(row: FileRow, columns: RowColumns, scores: tuple[str, ...], case
         output=_read_value(row, columns.output),
         tags=_read_tags(_read_value(row, columns.tags)),
         grades=tuple(_read_grade(row, name, columns, expected) for name in scores),
+        metadata={name: value for name, value in others.items() if may_name_cluster(name)},
+        cluster=bounded_name(text(_read_value(row, columns.cluster))) or None,
         error=None if problem in (None, "", False) else error("RowError", excerpt(problem, 2000)),
     )
 

@@ -81,7 +81,14 @@ class Suite:
         """The events of one trial."""
         trial_id: _TrialId = {"suite": self.id, "case": self._key(trial), "repeat": trial.repeat}
         name, definition = trial.name or bounded_name(trial.key) or trial_id["case"], digest(trial.definition)
-        yield CaseStarted(**trial_id, name=name, input=trial.input, digest=definition, tags=trial.tags)
+        yield CaseStarted(
+            **trial_id,
+            name=name,
+            input=trial.described_input,
+            digest=definition,
+            tags=trial.tags,
+            cluster=trial.cluster,
+        )
         yield CaseOutput(
             **trial_id, output=trial.output, duration_ms=trial.duration_ms, attempts=trial.attempts, usage=trial.usage
         )

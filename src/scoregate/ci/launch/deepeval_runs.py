@@ -13,6 +13,7 @@ from typing import BinaryIO, TypeAlias
 from scoregate.ci.plan import Launch
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
+from scoregate.core.test_outcomes import OUTCOMES_FILE, TestOutcomes
 from scoregate.core.text import natural_sort_key
 from scoregate.errors import ImportFailed
 
@@ -28,6 +29,8 @@ _MOST_FILES = 10_000
 _MOST_SEARCHED = 100_000
 _SKIPPED = frozenset({".git", ".venv", "venv", ".tox", ".nox", "node_modules", "__pycache__"})
 _CHUNK = 1024 * 1024
+_LARGEST_OUTCOMES = 64 * 1024 * 1024
+_MOST_LISTED = 5
 
 
 @record
@@ -38,11 +41,13 @@ class ResultsFolder:
         path: the folder.
         environment: the variable that names it, if it is new.
         cwd: the folder of the command, in which other folders of results are looked for.
+        outcomes: where the plug-in of pytest writes how tests ended, if tests run.
     """
 
     path: Path
     environment: Mapping[str, str]
     cwd: Path
+    outcomes: Path
 
     def list_files(self) -> list[Path]:
         """The test runs in the folder and in that of the command, with their subfolders.
@@ -65,18 +70,19 @@ def open_results_folder(
     Args:
         launch: the launch.
         environ: the environment of its process; a folder that is set there stays.
-        temporary: a folder for this launch only.
+        temporary: a folder for this launch only, with its event logs in `events`.
         identity: the user that the process runs as.
     """
     if not any(each.format == FORMAT for each in launch.source.imports):
         return None
+    outcomes = temporary / "events" / OUTCOMES_FILE
     if own := environ.get(VARIABLE, "").strip():
-        return ResultsFolder(launch.cwd / own, {}, launch.cwd)
+        return ResultsFolder(launch.cwd / own, {}, launch.cwd, outcomes)
     folder = temporary / "deepeval"
     folder.mkdir(mode=0o700)
     if identity is not None:
         identity.give(folder)
-    return ResultsFolder(folder, {VARIABLE: str(folder)}, launch.cwd)
+    return ResultsFolder(folder, {VARIABLE: str(folder)}, launch.cwd, outcomes)
 
 
 def _walk(folder: Path, levels: int) -> Iterator[Path]:
@@ -124,6 +130,39 @@ def select_test_runs(paths: Iterable[Path], open_path: OpenPath) -> tuple[list[P
             raise _hidden_runs_error(latest, has_runs=bool(runs))
         others.remove(latest)
     return runs, others
+
+
+def read_outcomes(folder: ResultsFolder | None, open_path: OpenPath) -> TestOutcomes | None:
+    """How tests ended; None if no tests ran, or without the plug-in of pytest in their environment.
+
+    Args:
+        folder: the folder of the test runs.
+        open_path: opens a file for reading.
+
+    Raises:
+        ImportFailed: the file can't be read.
+    """
+    if folder is None or not os.path.lexists(folder.outcomes):
+        return None
+    with open_path(folder.outcomes) as file:
+        data = file.read(_LARGEST_OUTCOMES + 1)
+    if len(data) > _LARGEST_OUTCOMES:
+        raise ImportFailed(f"{OUTCOMES_FILE} is larger than {_LARGEST_OUTCOMES:,} bytes")
+    try:
+        return TestOutcomes.parse(data)
+    except (ValueError, RecursionError) as error:
+        raise ImportFailed(f"{OUTCOMES_FILE} can't be read: {error}") from None
+
+
+def check_missing_tests(tests: TestOutcomes) -> Iterator[ImportFailed]:
+    """The error for failed tests that have no case in the files that were read."""
+    if missing := tests.list_missing():
+        names = ", ".join(f"{test:.200}" for test in missing[:_MOST_LISTED])
+        subject = "1 failed test has" if len(missing) == 1 else f"{len(missing):,} failed tests have"
+        yield ImportFailed(
+            f"{subject} no metric, so the results of deepeval lack them: {names}. Mark them with "
+            "@pytest.mark.scoregate, so that they are cases, or import JUnit XML, too"
+        )
 
 
 def _hidden_runs_error(latest: Path, *, has_runs: bool) -> ImportFailed:

@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.ci.isolation import release, remove_tree
+from scoregate.ci.launch.deepeval_runs import FORMAT as DEEPEVAL
 from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
 from scoregate.ci.launch.recorded_tests import RecordedTests
@@ -43,6 +44,10 @@ OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextMa
 OpenGatewaySession: TypeAlias = Callable[[Launch, EmitEvent], AbstractContextManager[tuple[MakeEnvironment, EmitEvent]]]
 _POLL_S = 0.05
 _EXITED = "Exited"
+_NO_TESTS = (
+    "it exited with 1, and the results of deepeval have metrics only. To notice failed tests without a metric, install "
+    "scoregate where the tests run"
+)
 _PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
 # As an import reports it, and as `python -m` does.
 _MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
@@ -279,6 +284,8 @@ async def _import_results(
     failures = imported.failures
     is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))
     if script.error is not None and script.error.type == _EXITED and is_explained:
+        if imported.failed == {DEEPEVAL} and not imported.has_tests:
+            emit(Notice(script.name, _NO_TESTS))
         return replace(script, error=None, tests_failed=True)
     if failures and script.error is None:
         message = "; ".join(failure.message for failure in failures)

@@ -18,7 +18,13 @@ from typing import BinaryIO, Protocol, TypeAlias
 import anyio.to_thread
 
 from scoregate.ci.launch.appended_files import EarlierContents
-from scoregate.ci.launch.deepeval_runs import FORMAT, ResultsFolder, select_test_runs
+from scoregate.ci.launch.deepeval_runs import (
+    FORMAT,
+    ResultsFolder,
+    check_missing_tests,
+    read_outcomes,
+    select_test_runs,
+)
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
 from scoregate.ci.launch.recorded_tests import is_failure
 from scoregate.ci.plan import Launch, ResultImport, RowColumns
@@ -26,11 +32,12 @@ from scoregate.ci.user_ids import Identity
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.records import record
 from scoregate.core.runs.suite_labels import suite_label
+from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
 
 _MOST_FILES = 1_000
-_ROWS = "rows"
+_ROWS, _JUNIT = "rows", "junit"
 # The clock of a file system may be coarse.
 _SLACK_NS = 100_000_000
 _BATCH = 100
@@ -52,6 +59,8 @@ class ReadResultFile(Protocol):
         scores: tuple[str, ...] = (),
         columns: RowColumns | None = None,
         recorded: frozenset[str] = frozenset(),
+        notes: list[str] | None = None,
+        tests: TestOutcomes | None = None,
     ) -> Iterator[Event]: ...
 
 
@@ -61,10 +70,17 @@ _FAILED_EXITS: Mapping[str, int] = {"ctrf": 1, "junit": 1, "deepeval": 1, "evali
 
 @record
 class ImportedResults:
-    """What the result files of a launch were: what went wrong, and the formats in which a test failed."""
+    """What the result files of a launch were.
+
+    Attributes:
+        failures: what went wrong.
+        failed: the formats in which a test failed.
+        has_tests: whether its test runner recorded how the tests ended.
+    """
 
     failures: list[ImportFailed]
     failed: frozenset[str] = frozenset()
+    has_tests: bool = False
 
     def explain(self, exit_code: int) -> bool:
         """Whether all files were read, and the exit code only says that tests failed, as a file does."""
@@ -122,6 +138,30 @@ class ResultFiles:
             recorded: `SUITE::CASE` of tests that the command recorded itself; they are not emitted again.
         """
         failures: list[ImportFailed] = []
+        files = await self._select_files(emit, failures)
+        sources = [source for source in files.values() if source.format != FORMAT]
+        try:
+            named = [path for form, path in files if form == FORMAT]
+            sources += await anyio.to_thread.run_sync(self._group_test_runs, named, identity)
+            tests = read_outcomes(self.deepeval, lambda path: _open_result_file(path, path.name, identity))
+        except ImportFailed as error:
+            failures.append(error)
+            tests = None
+        if not sources:
+            return ImportedResults(failures)
+        counts = Counter(source.format for source in sources)
+        importer = _ResultImporter(self.launch, emit, open_reader(), identity, suites, counts, recorded, tests)
+        for source in sources:
+            try:
+                await importer.emit_source(source)
+            except ImportFailed as error:
+                failures.append(error)
+        if tests is not None and _JUNIT not in counts:
+            failures += check_missing_tests(tests)
+        return ImportedResults(failures, frozenset(importer.failed), tests is not None)
+
+    async def _select_files(self, emit: EmitEvent, failures: list[ImportFailed]) -> Mapping[tuple[str, Path], _Source]:
+        """The new files of all imports; an import without any adds a failure."""
         files: dict[tuple[str, Path], _Source] = {}
         for each in dict.fromkeys(self.launch.source.imports):
             try:
@@ -136,22 +176,7 @@ class ResultFiles:
                 if key in files:
                     scores = (*files[key].scores, *scores)
                 files[key] = _Source(each.format, (path,), scores, each.columns)
-        sources = [source for source in files.values() if source.format != FORMAT]
-        try:
-            named = [path for form, path in files if form == FORMAT]
-            sources += await anyio.to_thread.run_sync(self._group_test_runs, named, identity)
-        except ImportFailed as error:
-            failures.append(error)
-        if not sources:
-            return ImportedResults(failures)
-        counts = Counter(source.format for source in sources)
-        importer = _ResultImporter(self.launch, emit, open_reader(), identity, suites, counts, recorded)
-        for source in sources:
-            try:
-                await importer.emit_source(source)
-            except ImportFailed as error:
-                failures.append(error)
-        return ImportedResults(failures, frozenset(importer.failed))
+        return files
 
     def _group_test_runs(self, named: Sequence[Path], identity: Identity | None) -> list[_Source]:
         """The new files of deepeval: its test runs together, and each other file.
@@ -229,6 +254,7 @@ class _ResultImporter:
     suites: Sequence[str]
     numbers: Mapping[str, int]
     recorded: frozenset[str] = frozenset()
+    tests: TestOutcomes | None = None
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -240,6 +266,7 @@ class _ResultImporter:
         """
         (first, name), *others = ((path, self._name(path)) for path in source.paths)
         form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
+        notes: list[str] = []
         with _open_result_file(first, name, self.identity) as file:
             alone = self.numbers[form] == 1
             events = self.read(
@@ -251,6 +278,8 @@ class _ResultImporter:
                 scores=source.scores,
                 columns=source.columns,
                 recorded=self.recorded,
+                notes=notes,
+                tests=self.tests,
             )
             has_more = True
             while has_more:
@@ -262,6 +291,8 @@ class _ResultImporter:
                     self.failed.add(form)
                 if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
                     self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
+                while notes:
+                    self.emit(Notice(self.launch.name, f"{name:.300}: {notes.pop(0)}"))
                 if failure is not None:
                     raise failure
                 has_more = bool(batch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,8 +21,9 @@ from scoregate.ci.report.cases import (
 )
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.drops import Drop, DropView, build_drops, pick_drops
-from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, summarize
+from scoregate.ci.report.exemptions import build_exemptions, build_quarantined, describe_compared, summarize
 from scoregate.ci.report.failing_trials import FailingTrial, count_failing, pick_failing
+from scoregate.ci.report.heading import build_title, find_unwatched
 from scoregate.ci.report.history import build_past_runs
 from scoregate.ci.report.model_calls import build_calls_table
 from scoregate.ci.report.rows import build_rows
@@ -34,6 +34,7 @@ from scoregate.ci.report.text import one_line
 from scoregate.ci.report.variants_view import build_variant_tables
 from scoregate.ci.report.view import ReportView, RunView
 from scoregate.core.call_headers import SUITE
+from scoregate.core.comparison.cluster_hints import describe_cluster_hints
 from scoregate.core.comparison.comparison import Comparison, count_positional_cases
 from scoregate.core.comparison.drift import DriftState
 from scoregate.core.comparison.drift_rows import has_drifted
@@ -55,7 +56,11 @@ _ORDER = (Conclusion.FAILED, Conclusion.UNMEASURABLE, Conclusion.PASSED)
 
 
 def build_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
-    """Build everything that reports print. Reads the cases of the run once, those of the baseline at most once."""
+    """Build everything that reports print.
+
+    Reads the cases of the run once, those of the baseline at most once, and some inputs to find likely clusters.
+    """
+    context = replace(context, commit=context.commit or comparison.run.commit)
     ungated = _describe_ungated(verdict)
     view = _build_without_exemptions(comparison, verdict, context, ungated)
     exemptions, quarantined = build_exemptions(comparison), build_quarantined(comparison.quarantined)
@@ -74,11 +79,11 @@ def _build_without_exemptions(
     comparison: Comparison, verdict: Verdict, context: ReportContext, ungated: str
 ) -> ReportView:
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
-    context = replace(context, commit=context.commit or run.commit)
     failing, drops, errors = _build_case_views(comparison, totals, context)
+    rows, slices = build_rows(comparison, verdict), build_slices(comparison, verdict)
     return ReportView(
         context=context,
-        title=build_title(verdict),
+        title=build_title(verdict, find_unwatched(rows, slices, verdict.warnings)),
         conclusion=verdict.conclusion,
         exit_code=verdict.exit_code,
         run=_build_run_view(run),
@@ -87,7 +92,7 @@ def _build_without_exemptions(
         pooled=comparison.pooled,
         totals=totals,
         suites=build_suites(comparison, verdict),
-        rows=build_rows(comparison, verdict),
+        rows=rows,
         quantities=comparison.quantities,
         findings=tuple(sorted(verdict.findings, key=_finding_order)),
         warnings=verdict.warnings,
@@ -108,7 +113,7 @@ def _build_without_exemptions(
         base_cases=_read_cases(baseline),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
-        slices=build_slices(comparison, verdict),
+        slices=slices,
         slices_left_out=comparison.slices.left_out,
         variants=tuple(build_variant_tables(comparison.variants)),
         model_calls=build_calls_table(run, baseline),
@@ -151,30 +156,6 @@ def _build_case_views(
     )
     drop_views = tuple(build_drops(comparison, drops, collected.snapshots, before, context))
     return tuple(sort_failing(failing)), drop_views, tuple(collected.errors)
-
-
-def build_title(verdict: Verdict) -> str:
-    """The verdict in a few words: `2 of 4 gates failed`; if it passed, also the number of changed evaluators."""
-    conclusions = [finding.conclusion for finding in verdict.findings]
-    failed, unmeasured = conclusions.count(Conclusion.FAILED), conclusions.count(Conclusion.UNMEASURABLE)
-    gates = number_format.count(len(conclusions), "gate")
-    if failed:
-        return f"{failed} of {gates} failed" + (f", {unmeasured} could not be measured" if unmeasured else "")
-    if unmeasured == 1:
-        problem = verdict.failed[0].title
-        return f"could not be measured: {problem[:1].lower()}{problem[1:]}"
-    if unmeasured:
-        return f"could not be measured: {unmeasured} problems"
-    title = f"{gates} passed" if conclusions else "passed, no gate is set"
-    if verdict.not_applied:
-        *first, last = verdict.not_applied
-        names = " and ".join(filter(None, (", ".join(first), last)))
-        title += f"; {names} not applied: there is no baseline"
-    if verdict.left_out:
-        title += f"; {number_format.count(len(verdict.left_out), 'limit')} not applied"
-    counts = Counter(each.change for each in verdict.evaluator_changes)
-    changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
-    return f"{title}; evaluators since the baseline: {changes}" if changes else title
 
 
 def _describe_left_out(finding: Finding) -> str:
@@ -271,7 +252,9 @@ def build_notices(comparison: Comparison, context: ReportContext) -> Iterator[st
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
+    yield from describe_compared(comparison.quarantined)
     yield from _drift_notices(comparison)
+    yield from describe_cluster_hints(comparison)
     # Files of other frameworks never have their evaluators' code.
     imported = {suite.label for suite in run.suites if suite.setup is not None}
     unchecked = {row.evaluator for row in comparison.rows if row.n and not row.checked and row.suite not in imported}

@@ -36,6 +36,7 @@ _MAX_TEXT = 2_000
 _MAX_WHOLE = 40_000
 _WORD_WITH_DIGIT = re.compile(r"\w*\d\w*")
 # Names of the field with the expected output, in scoregate and in other frameworks.
+_METADATA = "metadata"
 _EXPECTED = (
     *("expected", "expected_output", "expected_answer", "expected_response", "expected_text", "reference"),
     *("ground_truth", "ideal", "target", "answer"),
@@ -209,11 +210,14 @@ def take_snapshot(case: CaseResult) -> Snapshot:
 
 
 def split_expected(case_input: object) -> tuple[object, object]:
-    """The input of a case and its expected output, if both are fields of a mapping; else the whole input and None."""
+    """The input of a case without its metadata, and its expected output; None for one that it hasn't."""
     if not isinstance(case_input, Mapping):
         return case_input, None
     name = next((each for each in _EXPECTED if case_input.get(each) not in (None, "")), None)
-    rest = {key: value for key, value in case_input.items() if key != name and value not in (None, "", [], {})}
+    left_out = (name, _METADATA)
+    rest = {key: value for key, value in case_input.items() if key not in left_out and value not in (None, "", [], {})}
+    if not rest:
+        return None, None if name is None else case_input[name]
     question = next(iter(rest.values())) if len(rest) == 1 else rest.get("input", rest) if name else rest
     return question, None if name is None else case_input[name]
 

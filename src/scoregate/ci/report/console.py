@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -256,7 +257,7 @@ def _quarantine_lines(view: ReportView, *, most: int) -> Iterator[RenderableType
     if not view.quarantined:
         return
     count = number_format.count(len(view.quarantined), "case")
-    yield Text(f"{count} in quarantine, left out of every gate:", style="bold")
+    yield Text(f"{count} in quarantine, {view.quarantine_effect}:", style="bold")
     for flaky in view.quarantined[:most]:
         change = f"{flaky.base_status} → {flaky.status}" if view.base else flaky.status
         stable = f" ({flaky.stability})" if flaky.stable else ""
@@ -316,5 +317,6 @@ def _verdict_line(view: ReportView) -> Table:
     if totals.cost is not None:
         facts.append(number_format.cost(totals.cost))
     facts.append(number_format.duration(totals.duration_s))
-    sign, style = MARKS[view.conclusion]
+    sign, color = MARKS[view.mark]
+    style = Style.parse(color) + Style(bold=True)
     return hanging_indent(Text(sign, style=style), Text(f"scoregate: {' · '.join(facts)}", style=style))

@@ -356,7 +356,7 @@ def _empty_table(things: str, columns: TableColumns, name_width: int = 0) -> Tab
 def _format_delta(row: RowView, *, interval: bool = True) -> str:
     if row.delta == NONE:
         return ""
-    if not row.significant:
+    if not row.significant and not row.missed:
         return "~"
     return f"{row.delta} [{row.low}, {row.high}]" if row.low and interval else row.delta
 

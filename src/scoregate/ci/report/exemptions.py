@@ -12,6 +12,7 @@ from scoregate.ci.report.text import display_name
 from scoregate.core.comparison.comparison import Comparison, accepts_row
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.quarantine import QuarantinedCase
+from scoregate.core.comparison.stable_cases import bound_failure_rate
 from scoregate.core.exemptions import AcceptedRegression, Exemption, ExemptionState, matches_case
 from scoregate.core.gate.baseline_rules import describe_change
 from scoregate.core.gate.case_rules import find_accepted_case
@@ -75,7 +76,8 @@ class QuarantinedView:
     """One case in quarantine, with its status in the run and in the baseline as text.
 
     `fails` is whether it failed or had an error in the run, `stable_runs` in how many runs in a row it
-    passed, and `stable` whether these are so many that it can leave the quarantine.
+    passed, and `stable` whether these are so many that it can leave the quarantine. `compared` is whether the
+    comparison of scores still counts it, because the baseline may have been measured before the entry.
     """
 
     suite: str
@@ -91,11 +93,16 @@ class QuarantinedView:
     reason: str
     place: str
     ran: bool
+    compared: bool
 
     @property
     def stability(self) -> str:
         """What reports say about a stable case; empty for others."""
-        return f"passed {self.stable_runs:,} runs in a row, so it can leave the quarantine" if self.stable else ""
+        if not self.stable:
+            return ""
+        bound = number_format.percent(bound_failure_rate(self.stable_runs))
+        passed = f"passed {self.stable_runs:,} runs in a row, so it can leave the quarantine"
+        return f"{passed}: it fails in at most {bound} of runs (95% confidence)"
 
     @property
     def sign(self) -> ReportState:
@@ -214,10 +221,21 @@ def build_quarantined(cases: Sequence[QuarantinedCase]) -> tuple[QuarantinedView
             reason=case.entry.reason,
             place=case.entry.place,
             ran=bool(case.statuses),
+            compared=case.is_compared,
         )
         for case in cases
     )
     return tuple(sorted(views, key=lambda view: not view.fails))
+
+
+def describe_compared(cases: Sequence[QuarantinedCase]) -> Iterator[str]:
+    """A sentence for each suite with cases in quarantine that the comparison of scores still counts."""
+    for suite, number in Counter(case.suite for case in cases if case.is_compared).items():
+        them, their = ("it", "its entry") if number == 1 else ("them", "their entries")
+        yield (
+            f"{suite}: the comparison of scores still counts {number_format.count(number, 'case')} in quarantine. The"
+            f" baseline may have been measured before {their}; leaving {them} out now would bias the change."
+        )
 
 
 def _describe_statuses(statuses: Sequence[Status], missing: str) -> str:

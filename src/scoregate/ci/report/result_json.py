@@ -98,7 +98,7 @@ def _to_error_data(error: ErrorView) -> dict[str, Any]:
 
 def _to_row_data(view: RowView) -> dict[str, Any]:
     row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
-    del row["measure"]
+    del row["measure"], row["units"]
     row |= {"uncalibrated": view.uncalibrated}
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}
 

@@ -112,6 +112,7 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Build every row: failed gates first, then significant drops, then unmeasurable rows, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = findings_by_suite(verdict)
+    powerless = {(each.suite, each.evaluator): each.value for each in verdict.left_out if each.slice is None}
     filtered = set(comparison.gone) - set(comparison.unexcused_missing_suites)
     history = comparison.run.history
     views = []
@@ -121,8 +122,10 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
             view = build_row(row, suites.get(row.suite), of_suite, is_partial=bool(comparison.run.selection))
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
-            note = ", ".join(filter(None, (view.note, uncalibrated)))
-            views.append(replace(view, past=past, uncalibrated=uncalibrated, note=note))
+            why = powerless.get((row.suite, row.evaluator), "")
+            state = ReportState.UNCERTAIN if why and view.state is ReportState.HELD else view.state
+            note = ", ".join(filter(None, (view.note, why, uncalibrated)))
+            views.append(replace(view, state=state, past=past, uncalibrated=uncalibrated, note=note))
     return tuple(sorted(views, key=row_order))
 
 

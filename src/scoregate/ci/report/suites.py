@@ -209,8 +209,7 @@ def build_totals(comparison: Comparison) -> Totals:
     suites = [suite.columns for suite in comparison.run.suites]
     counted = count_passes(suites)
     newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
-    pass_rates = pair_pass_rates(comparison.run, comparison.base, comparison.measured_pairs) if comparison.base else ()
-    changes = [now - before for now, before in pass_rates]
+    changes = list(_list_pass_rate_changes(comparison))
     estimate = (
         estimate_difference(Pairs(len(changes), tuple((change, 1) for change in changes)), scale=1.0)
         if changes
@@ -241,6 +240,14 @@ def build_totals(comparison: Comparison) -> Totals:
         tokens=sum_tokens(comparison.run),
         duration_s=max(0.0, comparison.run.finished - comparison.run.started),
     )
+
+
+def _list_pass_rate_changes(comparison: Comparison) -> Iterator[float]:
+    """The changes of the cases' pass rates; none if they are biased, see `scoregate.core.comparison.quarantine`."""
+    if comparison.base is None or any(case.is_compared for case in comparison.quarantined):
+        return
+    for now, before in pair_pass_rates(comparison.run, comparison.base, comparison.measured_pairs):
+        yield now - before
 
 
 def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteResult]]:

@@ -13,6 +13,7 @@ from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.drops import DropView
 from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
+from scoregate.ci.report.heading import find_mark, find_unwatched
 from scoregate.ci.report.history import PastRunView
 from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
@@ -161,6 +162,15 @@ class ReportView:
         return tuple(each for each in self.exemptions if each.needs_attention)
 
     @property
+    def quarantine_effect(self) -> str:
+        """Which gates the cases in quarantine are left out of."""
+        if compared := sum(each.compared for each in self.quarantined):
+            them = "it" if len(self.quarantined) == 1 else "them"
+            still = them if compared == len(self.quarantined) else f"{compared:,} of them"
+            return f"left out of the gates, but gates that compare scores still count {still}"
+        return "left out of every gate"
+
+    @property
     def worst_slices(self) -> tuple[SliceView, ...]:
         """The slices that were compared or miss a gate, worst first."""
         return tuple(each for each in self.slices if each.compared or each.is_bad)
@@ -184,6 +194,11 @@ class ReportView:
     def heading(self) -> str:
         """The title of the run, then the verdict."""
         return " · ".join(filter(None, (self.run.message, self.title)))
+
+    @property
+    def mark(self) -> Conclusion | ReportState:
+        """The mark of the heading: a run that passed has no tick if something is worse without a gate."""
+        return find_mark(self.conclusion, find_unwatched(self.rows, self.slices, self.warnings))
 
     @property
     def ordered_suites(self) -> tuple[SuiteView, ...]:

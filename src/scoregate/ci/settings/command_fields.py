@@ -77,6 +77,8 @@ class RowSettings(Table):
     """The column with the name of the suite. Without it, the file is one suite."""
     tags: Text | None = None
     """The column with tags: a list, or a text with commas."""
+    cluster: Text | None = None
+    """The column with the cluster: what cases that aren't independent have in common, such as their document."""
     error: Text | None = None
     """The column with the error of a case that failed to run; empty for the others."""
     repeats: bool = False

@@ -19,6 +19,7 @@ from pydantic import (
     WrapValidator,
 )
 
+from scoregate.core.runs.clusters import check_cluster
 from scoregate.core.runs.policy import Severity
 from scoregate.core.runs.slices import check_slice_fields, check_slice_names
 
@@ -138,6 +139,7 @@ def _for_all_evaluators(value: object) -> object:
 
 ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
 BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
+ClusterText = Annotated[Text, AfterValidator(check_cluster)]
 SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
 RelaxableRule = Literal[
     "pass_rate",
@@ -257,6 +259,11 @@ class LimitFields(BaseModel):
     min_judge_agreement: Rate | None = None
     """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it on a
     random sample: its balanced accuracy and the share of failures that it finds must be above this, by lower bounds.
+    """
+    cluster: ClusterText | None = None
+    """What cases that aren't independent have in common, such as their document: a field of the input or of its
+    `metadata`, as for `slices`; or a pattern of names, such as `*[{cluster}-*]` for `test_chat[refund-3]`. It is
+    applied when a run is recorded, and wins over what a suite states.
     """
     severity: Mapping[RelaxableRule, Severity] = Field(default_factory=dict)
     """What happens if a rule is violated, by the name of the rule: `fail`, `warn` or `off`."""

@@ -44,6 +44,7 @@ BASE_SETTINGS = frozenset(
         "cache",
         "cassettes",
         "check_run",
+        "cluster",
         "commands",
         "comment",
         "config",

@@ -106,6 +106,7 @@ def digest_settings(settings: Settings) -> dict[str, str]:
     values["selection"] = settings.selection.description
     values["drift_control"] = settings.drift_control or None
     values["evaluators"] = settings.criteria().score_settings
+    values["cluster"] = settings.policy().cluster_settings
     values["suites"] = {glob: suite.repeats for glob, suite in settings.suites.items() if suite.repeats is not None}
     return {name: _digest(value) for name, value in values.items() if value not in (None, (), {}, "", [])}
 

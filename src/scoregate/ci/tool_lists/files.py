@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic_core import from_json
 
@@ -11,6 +10,7 @@ from scoregate.ci.file_access import read_project_file
 from scoregate.ci.tool_lists.python_source import read_python_tools
 from scoregate.ci.tool_lists.schemas import locate, read_document
 from scoregate.core.trajectories.coverage import ToolDefinition
+from scoregate.core.yaml_document import parse_yaml
 
 _MOST_BYTES = 4 * 1024 * 1024
 _YAML = (".yaml", ".yml")
@@ -38,30 +38,7 @@ def read_tool_list(root: Path, reference: str) -> list[ToolDefinition]:
     if path.endswith(".py"):
         return read_python_tools(text, name, path)
     try:
-        document = _read_yaml(text) if path.endswith(_YAML) else from_json(data)
+        document = parse_yaml(text, path).to_plain() if path.endswith(_YAML) else from_json(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it can't be parsed: {error!s:.200}") from None
     return locate(read_document(document), path, text)
-
-
-def _read_yaml(text: str) -> Any:
-    """YAML without aliases, by which a small file can become a large document.
-
-    Raises:
-        ValueError: it is not valid, has aliases, or PyYAML is not installed.
-    """
-    try:
-        import yaml
-    except ImportError:
-        raise ValueError("YAML needs PyYAML: pip install pyyaml. Or name a JSON file") from None
-
-    class Loader(yaml.SafeLoader):
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                raise ValueError("aliases of YAML are not supported")
-            return super().compose_node(parent, index)
-
-    try:
-        return yaml.load(text, Loader)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None

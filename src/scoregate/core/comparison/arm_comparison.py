@@ -7,7 +7,7 @@ from math import fsum
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel, score_rows
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
-from scoregate.core.comparison.row_labels import label_rows
+from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.records import record
 from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
 from scoregate.core.runs.case_columns import known_values
@@ -97,8 +97,8 @@ def _measure_effect(suite: SuiteResult, other: SuiteResult, criteria: Criteria) 
     """The row of an arm compared with the arm without it, as if that were the baseline; None if nothing is graded."""
     if not any(each.columns.scores.get(EXPECTATIONS) or each.columns.errored_rows() for each in (suite, other)):
         return None
-    rows = (row for row in score_rows(suite, [other], criteria) if row.evaluator == EXPECTATIONS)
-    return next(rows, None)
+    rows = mark_lost_scores(score_rows(suite, [other], criteria), criteria.alpha)
+    return next((row for row in rows if row.evaluator == EXPECTATIONS), None)
 
 
 def _compare_tokens(suite: SuiteResult, other: SuiteResult) -> float | None:
@@ -109,7 +109,7 @@ def _compare_tokens(suite: SuiteResult, other: SuiteResult) -> float | None:
 
 def _token_side(suite: SuiteResult) -> Side:
     columns = suite.columns
-    return Side.from_reader(lambda: zip(columns.hashes, columns.tokens, strict=False))
+    return Side.from_reader(lambda: zip(columns.hashes, columns.repeats, columns.tokens, strict=False))
 
 
 def _count_triggers(suite: SuiteResult, evaluator: str, *, inverted: bool = False) -> TriggerRate | None:

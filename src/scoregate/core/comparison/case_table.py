@@ -16,6 +16,7 @@ class CaseTable:
     """The mean scores of the cases of a run and its baseline, by row of the run's columns; NaN without a score.
 
     Attributes:
+        cases: the cases, as hashes.
         means: the means of the run.
         base: the means of the baseline.
         differences: run − baseline.
@@ -24,6 +25,7 @@ class CaseTable:
         errored: the rows of cases without a pair because of an error on one side.
     """
 
+    cases: Sequence[str]
     means: Sequence[float]
     base: Sequence[float]
     differences: Sequence[float]
@@ -53,6 +55,9 @@ class CaseTable:
             errored=len(self.errored.intersection(rows)),
             mean=fmean(means),
             base=fmean(base),
+            names=[self.cases[row] for row in paired],
+            lowerable=n - base.count(0.0),
+            raisable=n - base.count(1.0),
         )
 
 
@@ -72,6 +77,7 @@ def make_case_table(cases: Sequence[str], new: Side, baseline: Side, clusters: M
     errors = new.errored | baseline.errored
     errored = (row for row, case in enumerate(cases) if case in errors and new.has_run(case) and baseline.has_run(case))
     return CaseTable(
+        cases,
         means,
         base,
         list_differences(means, base),

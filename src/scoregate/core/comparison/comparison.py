@@ -7,16 +7,24 @@ from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from scoregate.core.comparison.agreeing_runs import select_agreeing
 from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
-from scoregate.core.comparison.comparison_rows import Row, carried_rows, new_rows, removed_rows, score_rows
+from scoregate.core.comparison.comparison_rows import (
+    Row,
+    ScoredRow,
+    carried_rows,
+    new_rows,
+    removed_rows,
+    score_rows,
+)
 from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.flips import Flip, find_flips
 from scoregate.core.comparison.quantity_rows import quantity_rows
 from scoregate.core.comparison.quarantine import QuarantinedCase
-from scoregate.core.comparison.row_labels import label_rows
+from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.comparison.run_movement import collect_run_means
 from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
@@ -172,20 +180,20 @@ def compare(
     base = _without_rare_unscaled(base, suite_criteria)
     pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = _pair_suites(run, base)
-    base, baselines = _collect_baselines(run, base, pairs, pool)
-    part, baselines = exclude_kept_cases(run, baselines)
+    base, whole_suites = _collect_baselines(run, base, pairs, pool)
+    part, baselines = exclude_kept_cases(run, whole_suites)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
-    past = [_without_rare_unscaled(each, suite_criteria) for each in _find_exchangeable(run, earlier, controls)]
-    part, evidence = exclude_kept_cases(run, _add_earlier(run, baselines, past))
+    evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
+    part, evidence = exclude_kept_cases(run, evidence)
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
-    indices = [index for index, _ in pairs if run.suites[index].kept is None]  # of suites that ran
-    extras = {index: _find_extras(run, base, index, baselines[index][0]) for index in indices}
-    compared = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
-    corrected = correct_drift(list(_with_accepted(compared, run, exemptions)), controls, criteria)
+    extras = {i: _find_extras(run, base, i, baselines[i][0]) for i, _ in pairs if run.suites[i].kept is None}
+    scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
+    compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
+    corrected = correct_drift(list(compared), controls, criteria)
     rows = tuple(add_kept_means(corrected, run, base, measured))
-    sliced = {index: evidence[index] for index in indices if index in evidence}
+    sliced = _find_sliced_suites(run, whole_suites, evidence)
     return replace(
         known,
         base=base,
@@ -197,7 +205,7 @@ def compare(
         arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
-        earlier_runs=tuple(past),
+        earlier_runs=counted,
         slices=choice.compare(
             run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
         ),
@@ -220,14 +228,14 @@ def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def _find_exchangeable(
-    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite]
-) -> Sequence[Run]:
+    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite], criteria_of: CriteriaOf
+) -> list[Run]:
     """The earlier runs whose trials can be exchanged with those of the base.
 
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
     control measures how far the provider moved since the base, not since earlier runs.
     """
-    return () if run.extras or controls else earlier or ()
+    return [] if run.extras or controls else [_without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
@@ -249,12 +257,33 @@ def _collect_baselines(
 
 
 def _add_earlier(
-    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Sequence[Run]
+    run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Iterable[Run]
+) -> tuple[dict[int, list[SuiteResult]], tuple[Run, ...]]:
+    """Each suite of the baseline and the same suite in earlier runs that agree; and these runs, the newest first."""
+    newest_first = sorted(earlier, key=lambda each: each.finished, reverse=True)
+    evidence, counted = dict[int, list[SuiteResult]](), [list[SuiteResult]() for _ in newest_first]
+    for index, suites in baselines.items():
+        known = (next(iter(_pool_suites(suites[0], [each])[1:]), None) for each in newest_first)
+        named = [None if suite is None else rename_cases(run.suites[index], suite) for suite in known]
+        agreeing = select_agreeing(suites, named)
+        evidence[index] = [*suites, *(suite for suite in agreeing if suite is not None)]
+        for of_run, suite in zip(counted, agreeing, strict=True):
+            of_run.extend([] if suite is None else [suite])
+    pairs = zip(newest_first, counted, strict=True)
+    return evidence, tuple(replace(each, suites=tuple(of_run)) for each, of_run in pairs if of_run)
+
+
+def _find_sliced_suites(
+    run: Run, baselines: Mapping[int, list[SuiteResult]], evidence: Mapping[int, list[SuiteResult]]
 ) -> dict[int, list[SuiteResult]]:
-    """Each suite of the baseline, and the same suite in earlier runs."""
+    """The suites whose slices are compared, in the runs of the baseline: what rows count, or all cases of kept suites.
+
+    Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
+    """
     return {
-        index: [*suites, *(rename_cases(run.suites[index], other) for other in _pool_suites(suites[0], earlier)[1:])]
+        index: suites if run.suites[index].kept is not None else evidence[index]
         for index, suites in baselines.items()
+        if run.suites[index].carried is None
     }
 
 
@@ -329,24 +358,24 @@ def _compare_scores(
     extras: Mapping[int, ExtraTrials | None],
     criteria_of: CriteriaOf,
     uses_past: bool,
-) -> Iterator[Row]:
+) -> Iterator[ScoredRow]:
     states = digest_states(base) if uses_past else {}
     for index, suite in enumerate(run.suites):
         if is_without(suite):
             continue
         if index not in baseline_suites:
-            yield from new_rows(suite, "no baseline of this suite yet")
+            yield from map(ScoredRow, new_rows(suite, "no baseline of this suite yet"))
             continue
         if suite.carried is not None:
-            yield from carried_rows(suite, baseline_suites[index][0])
+            yield from map(ScoredRow, carried_rows(suite, baseline_suites[index][0]))
             continue
         base_suite = baseline_suites[index][0]
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
         means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[index][0], states)
         rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
-        yield from (replace(row, setup_change=change) for row in rows) if change else rows
+        yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
         if suite.label not in matched and not is_without(suite):
-            yield from removed_rows(suite)
+            yield from map(ScoredRow, removed_rows(suite))

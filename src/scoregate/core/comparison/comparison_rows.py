@@ -7,10 +7,11 @@ from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
 from scoregate.core.comparison.drift import Drift
-from scoregate.core.comparison.estimates import estimate_difference
+from scoregate.core.comparison.estimates import Units, collect_units, estimate_difference
 from scoregate.core.comparison.extra_trials import ExtraTrials
-from scoregate.core.comparison.lost_scores import CaseSets, Reason, find_lost_scores
+from scoregate.core.comparison.lost_scores import CaseSets, LostScores, find_lost_scores
 from scoregate.core.comparison.pairing import (
     Pairs,
     Side,
@@ -27,8 +28,12 @@ from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
+from scoregate.core.statistics.distributions import normal_quantile
 from scoregate.core.statistics.intervals import measure_spread
 from scoregate.core.statistics.significance import exact_sign_flip_p
+
+# An accepted row fails again at a level of 0.5 %: a project has several entries.
+_WIDER = normal_quantile(0.995) / normal_quantile(0.975)
 
 
 class RowLabel(StrEnum):
@@ -77,7 +82,7 @@ class Row:
         worse: the number of pairs that got worse.
         p: the two-sided p of this row, without correction.
         p_worse: the one-sided p for getting worse, without correction; with too few pairs the exact p, without mid-p.
-        p_better: the one-sided p for getting better, likewise.
+        p_better: the one-sided p for getting better, likewise; of scores with one more case that falls.
         low: the lower end of the 95 % interval of `delta`.
         high: the upper end of the 95 % interval of `delta`.
         detectable: the smallest drop found with a power of 80 %, without correction.
@@ -104,12 +109,13 @@ class Row:
         base_labels: the number of labels in the baseline, by label.
         setup_change: how the model, the arguments or the tools under test differ from the baseline's; or empty.
         accepted: the entry that accepts a regression of this row; None without one.
-        base_runs: the number of runs of the baseline that have the suite.
+        base_runs: the number of runs of the baseline whose scores of the evaluator count.
         movement: how far whole runs move without any change; None if that is unknown.
         drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
             `delta`, its interval and the p are those of the change without the drift.
         kept: the number of trials that keep the base's results. They are in the means, and not compared.
         min_effect: the smallest change that gets a label, if the change is significant and smaller; None otherwise.
+        units: what random signs flip.
     """
 
     suite: str
@@ -155,16 +161,33 @@ class Row:
     drift: Drift | None = None
     kept: int = 0
     min_effect: float | None = None
+    units: Units = field(default_factory=Units)
 
     @property
     def is_accepted(self) -> bool:
-        """Whether it is worse, by no more than an entry accepts."""
-        return self.label is RowLabel.WORSE and self.accepted is not None and self.accepted.allows(-self.gain)
+        """Whether it is worse, and not certainly by more than an entry accepts.
+
+        An entry accepts the drop that was seen when it was written. Every second run of the same code drops by more.
+        """
+        return self.label is RowLabel.WORSE and self.accepted is not None and self.accepted.allows(self._least_drop())
+
+    def _least_drop(self) -> float:
+        """The smallest plausible drop at a one-sided level of 0.5 %; that of the interval is 2.5 %."""
+        delta, near = self.delta or 0.0, self.high if self.higher_is_better else self.low
+        half_width = 0.0 if near is None else abs(near - delta)
+        return round_off(-self.gain - half_width * _WIDER)
 
     @property
     def gain(self) -> float:
         """`delta` without its last digits, with the sign changed if lower is better; 0 if nothing was compared."""
         return round_off((self.delta or 0.0) * (1 if self.higher_is_better else -1))
+
+    @property
+    def effect(self) -> float:
+        """The change of the mean over all cases, with the sign of `gain`: kept results are in it, with no change."""
+        if not self.kept or self.mean is None or self.base is None:
+            return self.gain
+        return round_off((self.mean - self.base) * (1 if self.higher_is_better else -1))
 
 
 def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
@@ -193,6 +216,21 @@ def removed_rows(baseline: SuiteResult) -> Iterator[Row]:
         yield Row(baseline.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this suite is gone")
 
 
+@record
+class ScoredRow:
+    """A row before it is known whether it lost too many scores, which depends on all rows.
+
+    Attributes:
+        row: the row.
+        lost: its lost scores.
+        max_lost: the largest share of scores that may be lost, in [0, 1].
+    """
+
+    row: Row
+    lost: LostScores = field(default_factory=LostScores)
+    max_lost: float = 1.0
+
+
 def score_rows(
     suite: SuiteResult,
     baseline_suites: Sequence[SuiteResult],
@@ -200,7 +238,7 @@ def score_rows(
     *,
     extras: ExtraTrials | None = None,
     run_means: Mapping[str, Sequence[float]] = MappingProxyType({}),
-) -> Iterator[Row]:
+) -> Iterator[ScoredRow]:
     """A row for each evaluator that the suite or its baseline has.
 
     Args:
@@ -213,14 +251,16 @@ def score_rows(
     baseline = baseline_suites[0]
     cases = CaseSets.from_columns(suite.columns, baseline.columns)
     for name in suite.evaluators:
-        means = run_means.get(name, ())
-        row = _score_row(suite, baseline_suites, name, criteria=criteria, cases=cases, extras=extras, run_means=means)
-        row = replace(row, base_runs=len(baseline_suites))
+        means, known = run_means.get(name, ()), suites_with_evaluator(baseline_suites, name)
+        scored = _score_row(suite, known, name, criteria=criteria, cases=cases, extras=extras, run_means=means)
+        row = replace(scored.row, base_runs=len(known))
         labels, base_labels = (each.columns.labels.get(name, {}) for each in (suite, baseline))
-        yield replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
+        row = replace(row, labels=labels, base_labels=base_labels) if labels or base_labels else row
+        yield replace(scored, row=row)
     for name in baseline.evaluators:
         if name not in suite.evaluators:
-            yield Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason="this evaluator is gone")
+            reason = "this evaluator is gone"
+            yield ScoredRow(Row(suite.label, name, RowLabel.REMOVED, base=baseline.mean(name), reason=reason))
 
 
 def _describe_no_scores(suite: SuiteResult, info: EvaluatorInfo) -> str:
@@ -238,7 +278,7 @@ def _score_row(
     cases: CaseSets,
     extras: ExtraTrials | None,
     run_means: Sequence[float],
-) -> Row:
+) -> ScoredRow:
     info, base_info = suite.evaluators[name], baseline_suites[0].evaluators.get(name)
     new, baseline = score_side([suite.columns], name), score_side([each.columns for each in baseline_suites], name)
     pairs = pair_sides(new, baseline, case_clusters(suite.columns))
@@ -250,18 +290,18 @@ def _score_row(
     row = Row(suite.label, name, RowLabel.NOISE, mean, base, lost=lost.reasons, gained=lost.gained)
     if reason := find_unscaled(suite, [] if change or not new.means else baseline_suites, name):
         row = replace(row, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=reason)
-        return replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None)
+        return ScoredRow(replace(row, label=RowLabel.UNMEASURABLE, unscaled=base_info is not None))
     if not new.means and suite.columns.labels.get(name):
         label = RowLabel.NOT_COMPARABLE if change else RowLabel.NEW if base_info is None else RowLabel.LABELS
-        return replace(row, label=label, reason=change)
+        return ScoredRow(replace(row, label=label, reason=change))
     if not new.means:
-        return replace(row, label=RowLabel.UNMEASURABLE, reason=_describe_no_scores(suite, info))
+        return ScoredRow(replace(row, label=RowLabel.UNMEASURABLE, reason=_describe_no_scores(suite, info)))
     if change and not _error_problem(pairs, criteria):
-        return replace(
-            row, label=RowLabel.NOT_COMPARABLE, mean=suite.mean(name), base=baseline_suites[0].mean(name), reason=change
-        )
+        mean, base = suite.mean(name), baseline_suites[0].mean(name)
+        return ScoredRow(replace(row, label=RowLabel.NOT_COMPARABLE, mean=mean, base=base, reason=change))
     if base_info is None or (not baseline.means and not pairs.errored):
-        return replace(row, label=RowLabel.NEW, base=None, reason="no baseline score of this evaluator yet")
+        reason = "no baseline score of this evaluator yet"
+        return ScoredRow(replace(row, label=RowLabel.NEW, base=None, reason=reason))
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(
         row,
@@ -274,11 +314,7 @@ def _score_row(
     )
     test_pairs = None if extras is None else extras.pair_with_first(suite.columns, baseline_suites, name)
     row = with_estimate(row, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=not change)
-    lost_too_many = lost.is_too_many(criteria.max_lost, criteria.alpha)
-    if lost_too_many and not info.battles and row.label is not RowLabel.UNMEASURABLE:
-        reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score: the evaluator returned None"
-        row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
-    return row
+    return ScoredRow(row) if info.battles else ScoredRow(row, lost, criteria.max_lost)
 
 
 def _measure_movement(
@@ -309,14 +345,23 @@ def with_estimate(
         estimate: whether to estimate at all.
     """
     if pairs.n and estimate:
-        difference = estimate_difference(pairs, scale=scale, test_pairs=test_pairs, movement=row.movement)
+        difference = estimate_difference(
+            pairs, scale=scale, test_pairs=test_pairs, movement=row.movement, higher_is_better=row.higher_is_better
+        )
         better, worse = (pairs.rose, pairs.fell) if row.higher_is_better else (pairs.fell, pairs.rose)
         lower, upper = difference.p_lower, difference.p_upper
         is_exact = len(pairs.clusters) < criteria.few
         if is_exact and (exact := exact_sign_flip_p((test_pairs or pairs).sums)) is not None:
             lower, upper = max(lower, exact[0]), max(upper, exact[1])
+        units = collect_units(
+            test_pairs or pairs,
+            few=criteria.few,
+            higher_is_better=row.higher_is_better,
+            is_bounded=scale is not None,
+        )
         row = replace(
             row,
+            units=units,
             delta=difference.delta,
             n=pairs.n,
             clusters=len(pairs.clusters),
@@ -324,7 +369,7 @@ def with_estimate(
             worse=worse,
             p=difference.p,
             p_worse=lower if row.higher_is_better else upper,
-            p_better=upper if row.higher_is_better else lower,
+            p_better=max(upper if row.higher_is_better else lower, difference.p_with_fall),
             smallest_p=difference.smallest_p,
             low=difference.low,
             high=difference.high,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from scoregate.core.comparison.estimates import one_sided_p
+from scoregate.core.comparison.estimates import allow_for_unseen, one_sided_p
 from scoregate.core.comparison.pairing import Pairs, Side, case_clusters, pair_sides
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
-from scoregate.core.statistics.intervals import MANY, Spread, measure_spread
+from scoregate.core.statistics.intervals import Spread, measure_spread
 
 
 @record
@@ -69,17 +69,14 @@ def correct_level(variants: int, alpha: float) -> float:
 def _measure_lead(pairs: Pairs, level: float, *, higher_is_better: bool) -> Lead:
     """The difference of scores in [0, 1]. The interval contains 0 unless the test is significant at the level.
 
-    As in `estimates.estimate_difference`, below 50 clusters an end that the test doesn't confirm allows for a change by
-    1 that no case shows yet.
+    As in `estimates.estimate_difference`, an end that the test doesn't confirm allows for a change by 1 that no case
+    shows yet.
     """
     spread, confidence = measure_spread(pairs.clusters), 1 - level
     step = pairs.step if spread.largest or pairs.step else 1.0
     low, high = spread.interval(step, confidence)
     is_significant = not low <= 0 <= high and 2 * min(one_sided_p(pairs)) <= level
-    if spread.clusters < MANY:
-        widest_low, widest_high = spread.interval(1.0, confidence)
-        low = low if is_significant and spread.mean > 0 else widest_low
-        high = high if is_significant and spread.mean < 0 else widest_high
+    low, high = allow_for_unseen(spread, (low, high), 1.0, is_significant=is_significant, alpha=level)
     if not is_significant:
         low, high = min(low, 0.0), max(high, 0.0)
     is_worse = high < 0 if higher_is_better else low > 0

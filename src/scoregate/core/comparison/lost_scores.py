@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import partial
 from math import isfinite
@@ -13,6 +13,8 @@ from scoregate.core.comparison.pairing import Side, case_clusters, evaluator_err
 from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_means import TrialValue, number_slots
+from scoregate.core.statistics.significance import benjamini_hochberg
 
 
 class Reason(StrEnum):
@@ -43,14 +45,26 @@ class LostScores:
     share: float = 0.0
     p: float | None = None
 
-    def is_too_many(self, limit: float, alpha: float) -> bool:
+    def is_too_many(self, limit: float, level: float) -> bool:
         """Whether significantly more scores were lost to None than gained, and more than a limit.
 
         Args:
             limit: the largest share of scores that may be lost, in [0, 1].
-            alpha: the two-sided significance level, in (0, 1).
+            level: the one-sided significance level, corrected for the number of rows, in (0, 1).
         """
-        return self.p is not None and self.p <= alpha / 2 and exceeds(self.share, limit)
+        return self.p is not None and self.p <= level and exceeds(self.share, limit)
+
+
+def correct_lost_scores(lost: Sequence[LostScores]) -> list[LostScores]:
+    """The lost scores of all rows, with p-values corrected for the number of rows that lost any (Benjamini-Hochberg).
+
+    An evaluator that returns None at random loses scores by chance, and more so one of twelve.
+
+    Args:
+        lost: the lost scores of each row of a comparison.
+    """
+    corrected = iter(benjamini_hochberg([each.p for each in lost if each.p is not None]))
+    return [each if each.p is None else replace(each, p=next(corrected)) for each in lost]
 
 
 @record
@@ -133,10 +147,10 @@ def find_lost_scores(
     return LostScores(counts, gained, total, share, p_lower)
 
 
-def _score_flags(runs: Sequence[Columns], evaluator: str, cases: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _score_flags(runs: Sequence[Columns], evaluator: str, cases: frozenset[str]) -> Iterator[TrialValue]:
     """1 for each trial with a score, 0 for each without; trials with errors and pending reviews are left out."""
-    for columns in runs:
+    for columns, slots in number_slots(runs):
         ignored = evaluator_error_rows(columns, evaluator) | set(columns.deferred.get(evaluator, ()))
         for row, case in enumerate(columns.hashes):
             if case in cases and row not in ignored:
-                yield case, float(isfinite(columns.score(evaluator, row)))
+                yield case, slots[row], float(isfinite(columns.score(evaluator, row)))

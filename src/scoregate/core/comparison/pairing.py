@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from math import isfinite, isnan, log
+from math import fsum, isfinite, isnan, log
 from statistics import fmean
 from typing import TypeAlias
 
+from scoregate.core.comparison.trial_blocks import Slots, group_cases, sum_blocks
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.case_means import average_cases, score_trials
+from scoregate.core.runs.case_means import TrialValue, average_cases, number_slots, score_trials
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.significance import Trials
 
 Values: TypeAlias = Callable[[Columns], Sequence[float]]
-ReadValues: TypeAlias = Callable[[], Iterator[tuple[str, float]]]
+ReadValues: TypeAlias = Callable[[], Iterator[TrialValue]]
 
 _ROUNDING = 1e-9
+_FURTHER = 1_000_000_000
 
 
 @record
@@ -34,7 +36,11 @@ class Pairs:
         mean: the run's mean over the pairs, each case counted once; None without pairs.
         base: the baseline's mean over the pairs; None without pairs.
         step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
-        trials: the values of each pair; empty if each case has as many values on both sides.
+        trials: the trials that may be exchanged between run and baseline, see `trial_blocks.sum_blocks`; empty if each
+            case has as many values on both sides.
+        names: the name of each cluster, in their order; a case without a cluster is named by its hash.
+        lowerable: the number of clusters whose scores can still become lower, as the baseline has one above 0.
+        raisable: the number of clusters whose scores can still become higher, as the baseline has one below 1.
     """
 
     n: int = 0
@@ -46,11 +52,19 @@ class Pairs:
     base: float | None = None
     step: float = 0.0
     trials: tuple[Trials, ...] = ()
+    names: Sequence[Hashable] = ()
+    lowerable: int = 0
+    raisable: int = 0
 
     @property
     def sums(self) -> list[float]:
         """The sum of differences of each cluster."""
         return [total for total, _ in self.clusters]
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether a cluster has several cases."""
+        return self.n > len(self.clusters)
 
 
 @record
@@ -58,7 +72,7 @@ class Side:
     """The values of one side, the run or the baseline.
 
     Attributes:
-        read: yields every case with a value.
+        read: yields every value.
         means: the mean of each case.
         counts: the number of values of each case that has more than one.
         errored: the cases without a value because of an error.
@@ -74,7 +88,7 @@ class Side:
         """Read the finite values of one side.
 
         Args:
-            read: yields every case with a value.
+            read: yields every value.
             errored: cases with an error; those that have a value too are ignored.
         """
         means, counts = average_cases(read())
@@ -90,7 +104,7 @@ class Side:
         """Whether the case was run, with or without an error."""
         return case in self.means or case in self.errored
 
-    def select(self, cases: Iterable[str], values: Mapping[str, Sequence[float]]) -> Side:
+    def select(self, cases: Iterable[str], values: Mapping[str, Slots]) -> Side:
         """The side with some of its cases only.
 
         Args:
@@ -100,14 +114,21 @@ class Side:
         means = {case: self.means[case] for case in cases if case in self.means}
         counts = {case: self.counts[case] for case in means if case in self.counts} if self.counts else {}
         errored = self.errored.intersection(cases) if self.errored else self.errored
-        return Side(lambda: ((case, value) for case in means for value in values.get(case, ())), means, counts, errored)
 
-    def values(self, cases: Iterable[str]) -> dict[str, list[float]]:
-        """The finite values of these cases."""
-        values: dict[str, list[float]] = {case: [] for case in cases}
-        for case, value in self.read():
-            if case in values and isfinite(value):
-                values[case].append(value)
+        def read() -> Iterator[TrialValue]:
+            return ((case, slot, value) for case in means for slot, value in values.get(case, {}).items())
+
+        return Side(read, means, counts, errored)
+
+    def values(self, cases: Iterable[str]) -> dict[str, dict[int, float]]:
+        """The finite values of these cases, by slot."""
+        values: dict[str, dict[int, float]] = {case: {} for case in cases}
+        for case, slot, value in self.read():
+            if isfinite(value) and (known := values.get(case)) is not None:
+                free = slot
+                while free in known:  # other tools may give several trials the same repeat
+                    free += _FURTHER
+                known[free] = value
         return values
 
 
@@ -138,11 +159,11 @@ def quantity_side(runs: Sequence[Columns], values: Values, *, is_paid: bool) -> 
         for columns, errored in zip(runs, errored_of_runs, strict=True)
     ]
 
-    def read() -> Iterator[tuple[str, float]]:
-        for columns, ignored in zip(runs, ignored_of_runs, strict=True):
-            for row, (case, value) in enumerate(zip(columns.hashes, values(columns), strict=False)):
+    def read() -> Iterator[TrialValue]:
+        for (columns, slots), ignored in zip(number_slots(runs), ignored_of_runs, strict=True):
+            for row, (case, slot, value) in enumerate(zip(columns.hashes, slots, values(columns), strict=False)):
                 if value > 0 and row not in ignored:
-                    yield case, value
+                    yield case, slot, value
 
     if len(runs) == 1 and not ignored_of_runs[0]:
         amounts = _read_single_trials(runs[0].hashes, values(runs[0]))
@@ -170,8 +191,8 @@ def log_side(amounts: Side) -> Side:
     The logarithm of a mean grows with the number of trials, so it would be biased for unequal numbers of trials.
     """
 
-    def read() -> Iterator[tuple[str, float]]:
-        return ((case, log(value)) for case, value in amounts.read() if isfinite(value))
+    def read() -> Iterator[TrialValue]:
+        return ((case, slot, log(value)) for case, slot, value in amounts.read() if isfinite(value))
 
     if amounts.counts:
         return Side.from_reader(read, amounts.errored)
@@ -188,22 +209,25 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
     """
     shared, means, base_means = pair_means(new.means, baseline.means)
     differences = list_differences(means, base_means)
-    trials: tuple[Trials, ...] = ()
+    trials: dict[str, tuple[Slots, Slots]] = {}
     has_repeats = new.counts or baseline.counts
     if has_repeats and any(new.counts.get(case, 1) != baseline.counts.get(case, 1) for case in shared):
         values, base_values = new.values(shared), baseline.values(shared)
-        trials = tuple((values[case], base_values[case]) for case in shared)
-    n = len(shared)
+        trials = {case: (values[case], base_values[case]) for case in shared}
+    n, members = len(shared), _name_clusters(shared, clusters)
     return Pairs(
         n,
-        tuple(_cluster_sums(shared, differences, clusters)),
+        tuple(sum_clusters(shared, differences, clusters)),
         rose=len([None for difference in differences if difference > 0]),
         fell=len([None for difference in differences if difference < 0]),
         errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
         mean=fmean(means) if n else None,
         base=fmean(base_means) if n else None,
-        step=_single_trial_step(trials),
-        trials=trials,
+        step=_single_trial_step(trials.values()),
+        trials=tuple(sum_blocks(trials, clusters)),
+        names=shared if members is None else tuple(dict.fromkeys(members)),
+        lowerable=_count_clusters(base_means, 0.0, members),
+        raisable=_count_clusters(base_means, 1.0, members),
     )
 
 
@@ -240,12 +264,15 @@ def pair_scores(
     return pair_sides(score_side([new, *more], evaluator), score_side(baseline_runs, evaluator), case_clusters(new))
 
 
-def _single_trial_step(trials: Sequence[Trials]) -> float:
+def _single_trial_step(trials: Iterable[tuple[Slots, Slots]]) -> float:
     """The largest range within a case, divided by the smaller number of its trials; 0 if most cases vary.
 
     Unequal repeats hide how large a change can be: one failure of one trial weighs more than one of five.
     """
-    ranges = [(max(*new, *baseline) - min(*new, *baseline), min(len(new), len(baseline))) for new, baseline in trials]
+    ranges = []
+    for new, baseline in trials:
+        values = (*new.values(), *baseline.values())
+        ranges.append((max(values) - min(values), min(len(new), len(baseline))))
     constant = sum(1 for width, _ in ranges if width <= _ROUNDING)
     if 2 * constant <= len(ranges):
         return 0.0
@@ -257,18 +284,31 @@ def case_clusters(columns: Columns) -> dict[str, str]:
     return {columns.hashes[row]: cluster for row, cluster in columns.clusters.items()}
 
 
-def _cluster_sums(
+def sum_clusters(
     cases: Sequence[str], differences: Sequence[float], clusters: Mapping[str, str]
 ) -> Iterator[tuple[float, int]]:
+    """The sum of the differences of each cluster, and its number of cases."""
     if not clusters:
         yield from ((difference, 1) for difference in differences)
         return
-    sums: dict[tuple[str, str], tuple[float, int]] = {}
-    for case, difference in zip(cases, differences, strict=True):
-        key = ("cluster", clusters[case]) if case in clusters else ("case", case)
-        total, size = sums.get(key, (0.0, 0))
-        sums[key] = (total + difference, size + 1)
-    yield from sums.values()
+    by_case = dict(zip(cases, differences, strict=True))
+    for members in group_cases(cases, clusters):
+        # an exact sum, so that the order in which cases finish changes no digit
+        yield fsum(map(by_case.__getitem__, members)), len(members)
+
+
+def _name_clusters(cases: Sequence[str], clusters: Mapping[str, str]) -> Sequence[Hashable] | None:
+    """The cluster of each case; a case without one is its own. None if no case has a cluster."""
+    if not clusters:
+        return None
+    return [("cluster", clusters[case]) if case in clusters else ("case", case) for case in cases]
+
+
+def _count_clusters(base_means: Sequence[float], end: float, members: Sequence[Hashable] | None) -> int:
+    """The number of clusters with a value that is not at this end of the scale."""
+    if members is None:
+        return len(base_means) - base_means.count(end)
+    return len({key for key, mean in zip(members, base_means, strict=True) if mean != end})
 
 
 def evaluator_error_rows(columns: Columns, evaluator: str) -> set[int]:

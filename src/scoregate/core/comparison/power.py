@@ -75,7 +75,7 @@ def required_sizes(comparison: Comparison, drop: float) -> Iterator[RequiredSize
         old = comparison.base.suites[pairs[index]] if comparison.base is not None and index in pairs else None
         for name in suite.evaluators:
             scores: dict[str, list[float]] = {}
-            for case, score in score_trials([suite.columns], name):
+            for case, _, score in score_trials([suite.columns], name):
                 if not isnan(score):
                     scores.setdefault(case, []).append(score)
             if len(scores) >= 2:

@@ -42,7 +42,7 @@ def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], cr
         mean, base, _ = shared_means(new, baseline)
         row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
         row = with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline)
+        total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline, suite.columns)
         if total is not None:
             row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
         yield row

@@ -1,11 +1,16 @@
-"""Leaves the cases in quarantine out of both sides of a comparison."""
+"""Leaves the cases in quarantine out of both sides of a comparison.
+
+People write entries after they looked at results. If the baseline is one of these results, leaving cases out biases the
+rest. For example, flaky cases leave that passed in the baseline and fail now. Those that failed in the baseline stay,
+and they pass again without any change. So the comparison of scores leaves out only cases that already were in
+quarantine when the baseline was measured.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from scoregate.core.comparison.earlier_runs import leave_out_cases
@@ -16,10 +21,9 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.policy import matches_suite
-from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.usage import sum_usage
 
-_MOST_STABLE = 10_000
 _Key: TypeAlias = tuple[int, str]  # the index of a suite in its run, the hash of a case
 _Chosen: TypeAlias = dict[_Key, QuarantinedCases]
 
@@ -36,6 +40,8 @@ class QuarantinedCase:
         statuses: the status of each trial in the run; empty if it didn't run.
         base_statuses: the same in the baseline.
         stable_runs: in how many runs in a row every trial passed, up to this run. What a run keeps counts once.
+        was_quarantined: whether it was in quarantine when the baseline was measured.
+        is_measured: whether the run measured it; False for results that it keeps from an earlier run.
     """
 
     suite: str
@@ -45,6 +51,17 @@ class QuarantinedCase:
     statuses: tuple[Status, ...] = ()
     base_statuses: tuple[Status, ...] = ()
     stable_runs: int = 0
+    was_quarantined: bool = False
+    is_measured: bool = False
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether the comparison of scores still counts it, because its entry may be younger than the baseline.
+
+        A case with an error has no score to compare, and must not make the comparison unmeasurable.
+        """
+        is_in_both = bool(self.statuses and self.base_statuses)
+        return is_in_both and not self.was_quarantined and Status.ERRORED not in self.statuses + self.base_statuses
 
     @property
     def fails(self) -> bool:
@@ -83,6 +100,7 @@ def leave_out_quarantine(
     exemptions: Exemptions,
     *,
     earlier: tuple[Run, ...] | None = None,
+    kept: Collection[QuarantinedCase] = (),
 ) -> Sides:
     """Leave out the cases in quarantine. Reads the cases of a run only if an entry may cover one of them.
 
@@ -92,7 +110,8 @@ def leave_out_quarantine(
         pool: more runs of the baseline's commit.
         exemptions: the entries. If the base decides, its names and tags decide for each case that it has: else a change
             could rename or tag a case to leave it out.
-        earlier: earlier runs of the branch, see `compare`.
+        earlier: earlier runs of the branch, see `compare`. Suites leave them that measured a case before its entry.
+        kept: cases that stay, of those that a call without them has left out.
     """
     entries = exemptions.active_quarantine
     if not entries:
@@ -104,19 +123,44 @@ def leave_out_quarantine(
         known = {(at, case) for at, base_at in pairs.items() for case in base.suites[base_at].columns.hashes}
         quarantined = {key: entry for key, entry in quarantined.items() if key not in known}
     chosen = quarantined | _move(base_chosen, {base_at: at for at, base_at in pairs.items()})
-    base_chosen |= _move(quarantined, pairs)
+    names = {(case.suite, case.case) for case in kept}
+    staying = {key: entry for key, entry in chosen.items() if (run.suites[key[0]].label, key[1]) in names}
+    base_chosen = _remove(base_chosen | _move(quarantined, pairs), _move(staying, pairs))
+    chosen = _remove(chosen, staying)
     if not (chosen or base_chosen):
         return Sides(run, base, tuple(pool), earlier=earlier)
     trials = _Trials(run, base, pairs)
     return Sides(
         _without(run, chosen, trials.add),
         None if base is None else _without(base, base_chosen, trials.add_base),
-        tuple(_without(each, _move(base_chosen, _find_places(base, each))) for each in pool),
+        tuple(_leave_out_of_pool(pool, base, base_chosen)),
         tuple(trials.cases()),
-        None
-        if earlier is None
-        else tuple(leave_out_cases(each, _move(chosen, _find_places(run, each))) for each in earlier),
+        None if earlier is None else tuple(_leave_out_of_earlier(earlier, run, chosen)),
     )
+
+
+def _leave_out_of_pool(pool: Iterable[Run], base: Run | None, chosen: _Chosen) -> Iterator[Run]:
+    for run in pool:
+        moved = _move(chosen, _find_places(base, run))
+        if not _find_biased_suites(run, moved):
+            yield _without(run, moved)
+
+
+def _leave_out_of_earlier(earlier: Iterable[Run], run: Run, chosen: _Chosen) -> Iterator[Run]:
+    for each in earlier:
+        moved = _move(chosen, _find_places(run, each))
+        biased, left = _find_biased_suites(each, moved), leave_out_cases(each, moved)
+        suites = tuple(suite for at, suite in enumerate(left.suites) if at not in biased)
+        if suites:
+            yield replace(left, suites=suites)
+
+
+def _find_biased_suites(run: Run, chosen: Collection[_Key]) -> set[int]:
+    """The suites of a run of the base branch that measured one of the cases when it wasn't in quarantine yet."""
+    recorded = {(each.suite, each.case) for each in run.stable_cases}
+    younger = {(at, case) for at, case in chosen if (run.suites[at].label, case) not in recorded}
+    affected = {at for at, _ in younger}
+    return {at for at in affected if any((at, case) in younger for case in run.suites[at].columns.hashes)}
 
 
 def find_quarantined_cases(
@@ -187,6 +231,10 @@ def _find_places(run: Run | None, other: Run) -> dict[int, int]:
 def _move(chosen: Mapping[_Key, QuarantinedCases], places: Mapping[int, int]) -> _Chosen:
     """The same cases in another run. A suite of the same id, such as another variant, is another suite."""
     return {(places[at], case): entry for (at, case), entry in chosen.items() if at in places}
+
+
+def _remove(chosen: Mapping[_Key, QuarantinedCases], other: Collection[_Key]) -> _Chosen:
+    return {key: entry for key, entry in chosen.items() if key not in other}
 
 
 _Observe: TypeAlias = Callable[[CaseResult, QuarantinedCases], None]
@@ -305,22 +353,24 @@ class _Trials:
         """The cases of the run, suite by suite, then those that only the baseline has."""
         order = {suite.label: at for at, suite in enumerate(self._run.suites)}
         for key, case in sorted(self._found.items(), key=lambda each: order.get(each[1].suite, len(order))):
-            yield replace(case, stable_runs=self._count_stable(key, case))
+            base_at = key[0].base
+            suite = case.suite if self._base is None or base_at is None else self._base.suites[base_at].label
+            before = self._stable.get((suite, case.case))
+            is_measured = bool(case.statuses) and key not in self._kept
+            yield replace(
+                case,
+                stable_runs=_count_stable(case, before, is_measured=is_measured),
+                was_quarantined=before is not None,
+                is_measured=is_measured,
+            )
 
-    def _count_stable(self, key: tuple[_Place, str], case: QuarantinedCase) -> int:
-        base_at = key[0].base
-        suite = case.suite if self._base is None or base_at is None else self._base.suites[base_at].label
-        before = self._stable.get((suite, case.case), int(_have_passed(case.base_statuses)))
-        if not case.statuses:
-            return before
-        return before + (key not in self._kept) if _have_passed(case.statuses) else 0
+
+def _count_stable(case: QuarantinedCase, before: int | None, *, is_measured: bool) -> int:
+    before = int(_have_passed(case.base_statuses)) if before is None else before
+    if not case.statuses:
+        return before
+    return before + is_measured if _have_passed(case.statuses) else 0
 
 
 def _have_passed(statuses: Sequence[Status]) -> bool:
     return bool(statuses) and all(each is Status.PASSED for each in statuses)
-
-
-def list_stable_cases(cases: Iterable[QuarantinedCase]) -> tuple[StableCase, ...]:
-    """What a run keeps of its cases in quarantine, for the next one to count on."""
-    stable = (StableCase(each.suite, each.case, each.stable_runs) for each in cases if each.stable_runs)
-    return tuple(islice(stable, _MOST_STABLE))

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
+from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel, ScoredRow
+from scoregate.core.comparison.lost_scores import Reason, correct_lost_scores
 from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.policy import Criteria
-from scoregate.core.statistics.significance import correct_by_direction
+from scoregate.core.statistics.significance import benjamini_hochberg
 
-_COMPARED = (RowLabel.UNCHANGED, RowLabel.BETTER, RowLabel.WORSE, RowLabel.EQUIVALENT, RowLabel.NOISE)
+COMPARED = (
+    RowLabel.UNCHANGED,
+    RowLabel.BETTER,
+    RowLabel.WORSE,
+    RowLabel.EQUIVALENT,
+    RowLabel.NOISE,
+    RowLabel.DRIFT,
+)
 
 
 def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     """Correct the p-values of all rows of a kind and set the labels that depend on them.
 
-    The correction counts only rows that could reach alpha, see `is_in_family`. A row with an entry that accepts its
-    regression is a family of its own, whatever its result: an accepted drop must not weaken the gate for others.
+    The correction counts only rows that could reach alpha, see `is_in_family`. Rows with an entry that accepts their
+    regression count too, see `correct_with_accepted`.
 
     Args:
         rows: the rows of a comparison; a label other than `within noise` doesn't change.
@@ -27,16 +35,35 @@ def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     B 57:289.
     """
     known = [index for index, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
-    accepted = [index for index in known if rows[index].accepted is not None]
-    q_by_index: dict[int, float] = {}
-    for family in ([index for index in known if rows[index].accepted is None], *([index] for index in accepted)):
-        corrected = correct_by_direction(
-            [_p_or_one(rows[index].p_worse) for index in family], [_p_or_one(rows[index].p_better) for index in family]
-        )
-        q_by_index |= zip(family, corrected, strict=True)
+    accepted = [rows[index].accepted is not None for index in known]
+    worse = correct_with_accepted([_p_or_one(rows[index].p_worse) for index in known], accepted)
+    better = benjamini_hochberg([_p_or_one(rows[index].p_better) for index in known])
+    corrected = [min(1.0, 2 * min(each)) for each in zip(worse, better, strict=True)]
+    q_by_index = dict(zip(known, corrected, strict=True))
     return [
-        _label_row(replace(row, q=q_by_index.get(index), min_effect=None), criteria) for index, row in enumerate(rows)
+        label_row(replace(row, q=q_by_index.get(index), min_effect=None), criteria) for index, row in enumerate(rows)
     ]
+
+
+def correct_with_accepted(ps: Sequence[float], accepted: Sequence[bool]) -> list[float]:
+    """Correct p-values for the number of tests, so that an entry that accepts a drop changes no other row's verdict.
+
+    Accepted rows stay in the count, but their p counts as 1 for all others. If they left the count, an entry would make
+    the gate stricter for the rest. If they stayed with their p, real accepted drops would make it easier to call other
+    rows worse.
+
+    Args:
+        ps: one-sided p-values.
+        accepted: for each of them, whether an entry accepts a drop of its row.
+
+    Returns:
+        The corrected p-values, in the same order. An accepted row's own is that of the whole family.
+    """
+    for_others = benjamini_hochberg([1.0 if is_accepted else p for p, is_accepted in zip(ps, accepted, strict=True)])
+    if not any(accepted):
+        return for_others
+    own = benjamini_hochberg(ps)
+    return [mine if is_accepted else other for mine, other, is_accepted in zip(own, for_others, accepted, strict=True)]
 
 
 def _p_or_one(p: float | None) -> float:
@@ -45,10 +72,16 @@ def _p_or_one(p: float | None) -> float:
 
 def is_in_family(row: Row, alpha: float) -> bool:
     """Whether a row was compared, and its p-value could be at most alpha."""
-    return row.label in _COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
+    return row.label in COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
 
 
-def _label_row(row: Row, criteria: Criteria) -> Row:
+def label_row(row: Row, criteria: Criteria) -> Row:
+    """Set the label of a row that was compared, by its corrected p.
+
+    Args:
+        row: the row; a label other than `within noise` doesn't change.
+        criteria: the level and the smallest effects that count.
+    """
     if row.label is not RowLabel.NOISE:
         return row
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
@@ -62,3 +95,20 @@ def _label_row(row: Row, criteria: Criteria) -> Row:
     if row.within is not None and row.within <= (own.margin or 0.0):
         return replace(row, label=RowLabel.EQUIVALENT)
     return replace(row, min_effect=smallest) if is_significant else row
+
+
+def mark_lost_scores(rows: Iterable[ScoredRow], alpha: float) -> Iterator[Row]:
+    """Mark the rows that lost too many scores as unmeasurable.
+
+    Args:
+        rows: all rows of a comparison.
+        alpha: the two-sided significance level, in (0, 1).
+    """
+    known = list(rows)
+    for each, lost in zip(known, correct_lost_scores([each.lost for each in known]), strict=True):
+        row = each.row
+        if lost.is_too_many(each.max_lost, alpha / 2) and row.label is not RowLabel.UNMEASURABLE:
+            count = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases"
+            reason = f"{count} lost their score: the evaluator returned None"
+            row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
+        yield row

@@ -9,9 +9,11 @@ from math import ceil
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.setups import describe_model_change, describe_unknown_model
 from scoregate.core.exemptions import AcceptedRegression
-from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.gate.families import GateLimit, is_collapse
+from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
 from scoregate.core.limit_checks import exceeds, exceeds_share, reaches
+from scoregate.core.runs.policy import Severity
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
@@ -19,6 +21,38 @@ def is_watched(row: Row, context: SuiteContext) -> bool:
     _, drop = match_limit(context.limits.max_drop, row.evaluator)
     has_limited_slice = row.suite in context.comparison.slices.limited_suites
     return drop is not None or bool(context.limits.fail_on_regression) or has_limited_slice
+
+
+def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    """The limits by which a row of a whole suite can make the run red."""
+    limits = context.limits
+    glob, most = match_limit(limits.max_drop, row.evaluator)
+    if most is not None:
+        yield from _gate_limit("drop", most, limits.find_origin(f"max_drop.{glob}", "max_drop"), row, context)
+    if limits.fail_on_regression:
+        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        yield from _gate_limit("regression", smallest, limits.find_origin("fail_on_regression"), row, context)
+
+
+def list_slice_limits(name: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    """The limits by which a row of a slice can make the run red."""
+    glob, most = match_limit(context.limits.max_slice_drop, name)
+    if most is not None:
+        origin = context.limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
+        yield from _gate_limit("slice drop", most, origin, row, context)
+
+
+def list_decline_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    """The limits by which a row of the comparison with an earlier run can make the run red."""
+    glob, most = match_limit(context.limits.max_decline, row.evaluator)
+    if most is not None:
+        origin = context.limits.find_origin(f"max_decline.{glob}", "max_decline")
+        yield from _gate_limit("decline", most, origin, row, context)
+
+
+def _gate_limit(rule: str, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    if context.limits.severity_of(rule) is Severity.FAIL and row.evaluator not in context.uncalibrated:
+        yield GateLimit(rule, most, origin)
 
 
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
@@ -41,10 +75,11 @@ def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origi
         most: the largest allowed drop, in the unit of the scores.
         origin: where the limit is set.
     """
-    is_beyond = exceeds(-row.gain, most) and not row.is_accepted
+    is_beyond = exceeds(-row.effect, most) and not row.is_accepted
     text = f"a drop of at most {most:.3f}"
     for finding in _check_row(rule, row, context, is_beyond=is_beyond, limit=text, origin=origin):
-        value, is_uncertain = finding.value, is_beyond and finding.conclusion is Conclusion.PASSED
+        value = finding.value
+        is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
         if is_uncertain and row.label is not RowLabel.TOO_FEW:
             value += f": above the limit, within noise{_describe_deciding_cases(row)}"
         yield replace(finding, value=value, bound=most, uncertain=is_uncertain)
@@ -68,7 +103,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
             finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             findings = iter((finding,))
         for finding in findings:
-            is_uncertain = is_beyond and finding.conclusion is Conclusion.PASSED
+            is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
             noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
             value = f"{each.name}: {finding.value}{noise}"
             yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
@@ -123,7 +158,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
         smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
-        is_beyond = reaches(-row.gain, smallest) and not row.is_accepted
+        is_beyond = reaches(-row.effect, smallest) and not row.is_accepted
         yield from _check_row("regression", row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
 
 
@@ -145,7 +180,7 @@ def _check_row(
         limit: the limit, as text.
         origin: where the limit is set.
     """
-    conclusion, value = Conclusion.PASSED, describe_change(row)
+    conclusion, value, powerless = Conclusion.PASSED, describe_change(row), _explain_powerless(row, context)
     if row.drift is not None and row.label is RowLabel.DRIFT:
         value += f": {_format_signed(row.drift.delta or 0.0)} with the drift of the provider, which explains it"
     if row.accepted is not None and row.label is RowLabel.WORSE:
@@ -154,22 +189,85 @@ def _check_row(
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
     elif row.delta is None or row.lost_too_many:
         return
-    elif row.label is RowLabel.TOO_FEW:
-        conclusion = Conclusion.UNMEASURABLE if is_beyond and _is_likely_drop(row, context) else Conclusion.PASSED
-        value += f": {describe_few(row)} are too few to decide, at least {context.criteria.few} are needed"
     elif is_beyond and row.label is RowLabel.WORSE:
         conclusion = Conclusion.FAILED
+    elif is_beyond and _has_collapsed(row, context, can_fail=not powerless):
+        conclusion = Conclusion.UNMEASURABLE
+        value += f": every case fell, and {describe_few(row)} are too few to be certain"
+    elif powerless:
+        yield Finding(rule, conclusion, powerless, limit, origin, row.suite, row.evaluator, applied=False)
+        return
+    elif row.label is RowLabel.TOO_FEW:
+        value += f": {describe_few(row)} are too few to decide alone{_describe_together(context)}"
     yield Finding(rule, conclusion, value, limit, origin, row.suite, row.evaluator)
 
 
-def _is_likely_drop(row: Row, context: SuiteContext) -> bool:
-    """Whether a drop in too few pairs is significant: it is not called worse, but the gate can't be green either.
+def _has_collapsed(row: Row, context: SuiteContext, *, can_fail: bool) -> bool:
+    """Whether every case of a row fell, which could be certain with more cases."""
+    families = context.families
+    is_too_few = row.units.able < families.shares.fewest_cases
+    return is_too_few and is_collapse(row, can_fail=can_fail, is_alone=len(families.small.rows) < _SEVERAL)
 
-    Bonferroni's correction counts all rows with too few pairs, so that a project of many small suites is no more often
-    unmeasurable by chance.
+
+def _explain_powerless(row: Row, context: SuiteContext) -> str:
+    """Why no outcome of a row could be certain enough for a gate to fail; empty if one could.
+
+    Rows with too few pairs are tested together, so all their cases count.
     """
-    rows = sum(each.label is RowLabel.TOO_FEW for each in context.comparison.rows)
-    return row.p_worse is not None and row.p_worse * max(1, rows) <= context.criteria.alpha / 2
+    needed, is_small = context.families.shares.fewest_cases, row.label is RowLabel.TOO_FEW
+    able = context.families.small.able if is_small else row.units.able
+    if able >= needed:
+        return ""
+    if is_small and len(context.families.small.rows) > 1:
+        return f"can't fail with {_count(able, 'case')} in all small suites together ({needed} are needed)"
+    if able < row.clusters:
+        above = f"only {able:,} of {describe_few(row)} can get worse" if able else "no score can get worse"
+        return f"can't fail, as {above} ({needed} are needed)"
+    return f"can't fail with {_count(able, 'case' if row.clusters == row.n else 'cluster')} ({needed} are needed)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _describe_together(context: SuiteContext) -> str:
+    """The p of all rows that are tested together, if there are several."""
+    small = context.families.small
+    if small.q is None or len(small.rows) < _SEVERAL:
+        return ""
+    return f"; all {len(small.rows):,} small rows together: corrected {_describe_p(small.q)}"
+
+
+_SEVERAL = 2
+
+
+def check_small_rows(context: RunContext) -> Iterator[Finding]:
+    """The rows with too few pairs didn't get worse together.
+
+    If some of them are clearly worse by themselves, these are named by their own findings.
+    """
+    small = context.families.small
+    if small.q is None or small.q > context.policy.criteria.alpha:
+        return
+    if any(each.row.label is RowLabel.WORSE for each in small.rows):
+        return
+    fallen = [each for each in small.rows if each.row.gain < 0]
+    pairs = sum(each.row.n for each in fallen)
+    mean = sum(each.row.gain * each.row.n for each in fallen) / pairs if pairs else 0.0
+    value = (
+        f"{_count(len(fallen), 'row')} with few pairs fell together: {_format_signed(mean)} on average of "
+        f"{_count(pairs, 'pair')}, corrected {_describe_p(small.q)}; none of them is certain alone"
+    )
+    # A control has too few cases of small suites to tell a change from a drift of the provider.
+    conclusion = Conclusion.UNMEASURABLE if context.comparison.run.control is not None else Conclusion.FAILED
+    limits: dict[str, GateLimit] = {}
+    for limit in (limit for each in fallen for limit in each.limits):
+        limits[limit.rule] = max(limits.get(limit.rule, limit), limit, key=lambda each: each.most)
+    for limit in limits.values():
+        if reaches(-mean, limit.most) if limit.rule == "regression" else exceeds(-mean, limit.most):
+            text = "no regression" if limit.rule == "regression" else f"a drop of at most {limit.most:.3f}"
+            yield Finding(limit.rule, conclusion, value, text, limit.origin)
+            return
 
 
 def describe_few(row: Row) -> str:
@@ -185,15 +283,22 @@ def describe_change(row: Row) -> str:
     """
     bounds = "" if row.low is None or row.high is None else f" [{_format_signed(row.low)}, {_format_signed(row.high)}]"
     p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    is_corrected = row.q is not None and row.accepted is None  # an accepted row is a family of its own
-    corrected = "corrected " if is_corrected else ""
-    return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+    corrected = "" if row.q is None else "corrected "
+    return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{_describe_p(p)}"
+
+
+def _describe_p(p: float) -> str:
+    return "p < 0.0001" if p < _SMALLEST_P else f"p = {p:.2g}"
+
+
+_SMALLEST_P = 0.0001
 
 
 def describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     """What an entry says about a row that is worse."""
     if row.is_accepted:
-        return f"a drop of up to {format_digits(entry.at_most, 3)} is accepted {entry.terms}"
+        more = "" if entry.allows(-row.gain) else ", and this one isn't certainly larger"
+        return f"a drop of up to {format_digits(entry.at_most, 3)} is accepted {entry.terms}{more}"
     return f"more than the {format_digits(entry.at_most, 3)} that is accepted until {entry.until}"
 
 

@@ -12,6 +12,7 @@ from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
@@ -179,6 +180,6 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
     yield Finding("new errors", Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
 
 
-def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[tuple[str, float]]:
+def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[TrialValue]:
     """1 for each trial that met an error, 0 for each other one."""
-    return ((case, float(row in errored)) for row, case in enumerate(columns.hashes))
+    return ((case, columns.repeats[row], float(row in errored)) for row, case in enumerate(columns.hashes))

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from scoregate.core.comparison.agreement import Calibrations
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import Row
+from scoregate.core.comparison.comparison_rows import Measure, Row
 from scoregate.core.comparison.evaluator_changes import EvaluatorChange
+from scoregate.core.gate.families import Families
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, Limits, Policy
 from scoregate.core.runs.run import SuiteResult
@@ -106,6 +107,33 @@ class Finding:
         return self.origin != "always"
 
 
+@record
+class RatioTest:
+    """A limit on the ratio of a suite's cost, tokens or latency, and the test of the ratio.
+
+    Attributes:
+        measure: the quantity.
+        limit: the name of the limit.
+        finding: what is known without the test: passed, or the reason why there is no test.
+        value: the natural logarithm of the ratio; 0 without a test.
+        pairs: the number of cases (or clusters) of the test; 0 without one.
+        is_beyond: whether the ratio exceeds the limit.
+        has_all_risen: whether every case rose.
+        p: the one-sided p of a ratio as large or larger if nothing changed; None without a test.
+        q: twice the corrected p, at most 1; None without a test.
+    """
+
+    measure: Measure
+    limit: str
+    finding: Finding
+    value: float = 0.0
+    pairs: int = 0
+    is_beyond: bool = False
+    has_all_risen: bool = False
+    p: float | None = None
+    q: float | None = None
+
+
 def _rule_titles(rule: str) -> tuple[str, str]:
     name = rule[:1].upper() + rule[1:]
     return _TITLES.get(rule, (name, name))
@@ -120,12 +148,16 @@ class RunContext:
         policy: the limits.
         policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
         evaluator_changes: the differences to the baseline's evaluators.
+        suites: the contexts of its suites.
+        families: the correction of all p-values that gates depend on.
     """
 
     comparison: Comparison
     policy: Policy
     policy_problem: str = ""
     evaluator_changes: tuple[EvaluatorChange, ...] = ()
+    suites: tuple[SuiteContext, ...] = ()
+    families: Families = field(default_factory=Families)
 
 
 @record
@@ -143,6 +175,8 @@ class SuiteContext:
         calibrations: the agreement of judges with people.
         uncalibrated: why the scores of an evaluator don't count, by evaluator.
         errored: the rows of the suite that met an error.
+        ratios: the limits on ratios with their tests.
+        families: the correction of all p-values that gates depend on.
     """
 
     index: int
@@ -155,6 +189,8 @@ class SuiteContext:
     calibrations: Calibrations = field(default_factory=dict)
     uncalibrated: Mapping[str, str] = field(default_factory=dict)
     errored: Collection[int] = ()
+    ratios: tuple[RatioTest, ...] = ()
+    families: Families = field(default_factory=Families)
 
     @property
     def base_suite(self) -> SuiteResult | None:

@@ -9,11 +9,11 @@ from math import exp, isnan
 from typing import TypeAlias
 
 from scoregate.core.comparison.comparison_rows import Measure
-from scoregate.core.comparison.pairing import Side, quantity_side
+from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides, quantity_side
 from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.evaluation import Usage
-from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
 from scoregate.core.limit_checks import exceeds, round_off
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles, sum_known, unpriced_models
@@ -23,6 +23,8 @@ from scoregate.core.text import format_dollars
 _ROUNDING = 1e-9
 # With a larger share of calls that name no case, differences of cases say little about the suite.
 _MOST_UNNAMED = 0.5
+# If each of so many cases rose, a gate that can't fail is no reason to be green.
+_LEAST_CASES = 3
 _STORED = "answers were read from a store, which takes no time and costs nothing"
 
 
@@ -87,11 +89,8 @@ def compute_p95(values: Iterable[float]) -> float | None:
     return p95
 
 
-def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
-    """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline.
-
-    A limit that can't be applied gives a finding too, so that it is never absent without a reason.
-    """
+def measure_ratios(context: SuiteContext) -> Iterator[RatioTest]:
+    """Measure the ratios to the baseline for which a limit is set: of cost, tokens and the 95th percentile."""
     limits, base = context.limits, context.base_suite
     if base is None:
         return
@@ -102,8 +101,39 @@ def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
     ):
         if limit is not None:
             new, old = _measure(context.suite, measure), _measure(base, measure)
-            finding = _add_doubts(_check_ratio(new, old, limit, context.criteria.alpha), context, base, measure)
-            yield replace(finding, rule=f"{rule} ratio", origin=limits.find_origin(name), suite=context.suite.label)
+            origin = limits.find_origin(name)
+            finding = Finding(
+                *(f"{rule} ratio", Conclusion.PASSED, "", f"≤ {limit:g} ×", origin, context.suite.label), bound=limit
+            )
+            yield _test_ratio(RatioTest(measure, name, finding), new, old)
+
+
+def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
+    """Cost, tokens and the 95th percentile of latency don't significantly exceed their multiples of the baseline.
+
+    A limit that can't be applied gives a finding too, so that it is never absent without a reason.
+    """
+    base = context.base_suite
+    for test in context.ratios if base is not None else ():
+        yield _add_doubts(_conclude(test, context), context, base, test.measure)
+
+
+def _conclude(test: RatioTest, context: SuiteContext) -> Finding:
+    finding, needed = test.finding, context.families.shares.fewest_pairs
+    if test.q is None:
+        return finding
+    if test.pairs < needed:
+        noun = "case" if test.pairs == 1 else "cases"
+        powerless = f"{finding.value}: can't fail with {test.pairs:,} {noun} ({needed:,} are needed)"
+        if test.is_beyond and test.has_all_risen and test.pairs >= _LEAST_CASES:
+            return replace(finding, conclusion=Conclusion.UNMEASURABLE, value=powerless)
+        return replace(finding, value=powerless, applied=False)
+    if not test.is_beyond:
+        return finding
+    if test.q > context.criteria.alpha:
+        value = f"{finding.value}: above the limit, within noise at {test.pairs:,} cases"
+        return replace(finding, value=value, uncertain=True)
+    return replace(finding, conclusion=Conclusion.FAILED)
 
 
 @record
@@ -163,58 +193,67 @@ def _amount(usage: Usage | None, measure: Measure) -> float:
     return (usage.cost or 0.0) if measure is Measure.COST else float(usage.input_tokens + usage.output_tokens)
 
 
-def _check_ratio(new: _Amounts, old: _Amounts, limit: float, alpha: float) -> Finding:
+def _test_ratio(test: RatioTest, new: _Amounts, old: _Amounts) -> RatioTest:
     """Unmeasurable if only the baseline has values; passed if only the run has them; not applied if neither has."""
-    finding = Finding("", Conclusion.PASSED, "", f"≤ {limit:g} ×", bound=limit)
     is_stored = new.is_stored or old.is_stored
     if not (new.is_known and old.is_known):
-        if new.is_known == old.is_known or is_stored:
-            value = _STORED if is_stored else f"neither run knows its {new.measure}"
-            return replace(finding, value=value, applied=False)
-        if new.is_known:
-            return replace(finding, value="unknown in the baseline")
-        return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
+        return replace(test, finding=_describe_unknown(test.finding, new, old, is_stored=is_stored))
     sides = new.cases, old.cases
     if (new.unnamed or old.unnamed) and not is_stored:
         sides = new.spread(), old.spread()
         has_pairs = not new.cases.means.keys().isdisjoint(old.cases.means)
         if not has_pairs or any(each.unnamed > _MOST_UNNAMED * each.total for each in (new, old)):
-            return _compare_totals(finding, new, old, limit)
-    finding = _compare_cases(finding, sides, new, limit, alpha)
-    return finding if finding.applied or not is_stored else replace(finding, value=_STORED)
+            return replace(test, finding=_compare_totals(test.finding, new, old))
+    test = _compare_cases(test, sides, new)
+    if test.finding.applied or not is_stored:
+        return test
+    return replace(test, finding=replace(test.finding, value=_STORED))
 
 
-def _compare_totals(finding: Finding, new: _Amounts, old: _Amounts, limit: float) -> Finding:
+def _describe_unknown(finding: Finding, new: _Amounts, old: _Amounts, *, is_stored: bool) -> Finding:
+    if new.is_known == old.is_known or is_stored:
+        return replace(finding, value=_STORED if is_stored else f"neither run knows its {new.measure}", applied=False)
+    if new.is_known:
+        return replace(finding, value="unknown in the baseline")
+    return replace(finding, conclusion=Conclusion.UNMEASURABLE, value="unknown, though the baseline knows it")
+
+
+def _compare_totals(finding: Finding, new: _Amounts, old: _Amounts) -> Finding:
     times = new.per_trial / old.per_trial
     has_same_cases = sorted(new.suite.columns.hashes) == sorted(old.suite.columns.hashes)
     value = f"{times:.2f} × the baseline's, by the totals of the suite{'' if has_same_cases else ' per trial'}"
-    conclusion = Conclusion.FAILED if exceeds(times, limit) else Conclusion.PASSED
+    conclusion = Conclusion.FAILED if exceeds(times, finding.bound or 0.0) else Conclusion.PASSED
     return replace(finding, conclusion=conclusion, value=value)
 
 
-def _compare_cases(
-    finding: Finding, sides: tuple[Side, Side], amounts: _Amounts, limit: float, alpha: float
-) -> Finding:
+def _compare_cases(test: RatioTest, sides: tuple[Side, Side], amounts: _Amounts) -> RatioTest:
     new, old = sides
+    finding, limit = test.finding, test.finding.bound or 0.0
     is_p95 = amounts.measure is Measure.LATENCY
-    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old)
+    columns = amounts.suite.columns
+    ratio = compute_p95_ratio(new, old) if is_p95 else compute_total_ratio(new, old, columns)
     if ratio is None:
-        return replace(finding, value="no case has a value in both runs", applied=False)
+        finding = replace(finding, value="no case has a value in both runs", applied=False)
+        return replace(test, finding=finding)
     value = f"{ratio.times:.2f} × the baseline's"
     if ratio.low is not None and ratio.high is not None:
         value += f" [{exp(ratio.low):.2f}, {exp(ratio.high):.2f}]"
-    if not exceeds(ratio.times, limit):
-        return replace(finding, value=value)
-    p = p95_test(new, old) if is_p95 else total_test(new, old, amounts.suite.columns)
-    if p > alpha / 2:
-        return replace(finding, value=f"{value}: above the limit, within noise at {ratio.n:,} cases", uncertain=True)
-    return replace(finding, conclusion=Conclusion.FAILED, value=value)
+    pairs = pair_sides(new, old, case_clusters(columns))
+    return replace(
+        test,
+        finding=replace(finding, value=value),
+        value=ratio.value,
+        pairs=len(pairs.clusters),
+        is_beyond=exceeds(ratio.times, limit),
+        has_all_risen=pairs.rose == pairs.n,
+        p=p95_test(new, old, columns) if is_p95 else total_test(new, old, columns),
+    )
 
 
-def _add_doubts(finding: Finding, context: SuiteContext, base: SuiteResult, measure: Measure) -> Finding:
+def _add_doubts(finding: Finding, context: SuiteContext, base: SuiteResult | None, measure: Measure) -> Finding:
     """The finding; unmeasurable if calls may be missing on either side, unless it fails without them."""
     base_run, suite = context.comparison.base, context.suite
-    if measure is Measure.LATENCY or base_run is None:
+    if measure is Measure.LATENCY or base_run is None or base is None:
         return finding
     doubts = tuple(_find_doubts(context.comparison.run, suite, base, measure))
     base_doubts = tuple(f"{doubt} in the baseline" for doubt in _find_doubts(base_run, base, suite, measure))

@@ -187,6 +187,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
             yield from _limits_without_evaluator(limits, suites, is_partial=run.narrowed and not is_exact)
             if is_exact or not run.narrowed:
                 yield from _limits_without_slice(context.comparison, limits, suites)
+                yield from _clusters_without_case(limits, suites)
         elif has_all_suites and any(value not in (None, {}) for value in values):
             known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
             origin = next(iter(limits.origin.values()), "default")
@@ -195,6 +196,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
     yield from _limits_without_evaluator(context.policy.default, run.suites, is_partial=run.narrowed)
     if run.suites and not run.narrowed:
         yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
+        yield from _clusters_without_case(context.policy.default, run.suites)
     if has_all_suites:
         yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
         if not run.selection:
@@ -261,3 +263,12 @@ def _limits_without_slice(comparison: Comparison, limits: Limits, suites: Iterab
         elif hidden:
             value = f"{glob} in max_slice_drop: {hidden:,} of the slices that limits name are too many to compare"
             yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "fewer slices", origin)
+
+
+def _clusters_without_case(limits: Limits, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
+    """`cluster`, if it names no case: cases would count as more evidence than they are."""
+    columns = [suite.columns for suite in suites if len(suite.columns)]
+    if limits.cluster is not None and columns and not any(each.clusters for each in columns):
+        value = f"no case has a cluster by {limits.cluster}"
+        origin = limits.find_origin("cluster")
+        yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a field or pattern that matches", origin)

@@ -17,8 +17,10 @@ from scoregate.core.gate.baseline_rules import (
     check_model,
     check_regressions,
     check_slice_drops,
+    check_small_rows,
 )
 from scoregate.core.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
+from scoregate.core.gate.correction import correct_gates
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
 from scoregate.core.gate.run_rules import (
@@ -62,6 +64,7 @@ RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
     check_evaluators,
     check_filters,
     check_limits,
+    check_small_rows,
 )
 SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_complete,
@@ -141,7 +144,21 @@ def evaluate_gates(
     policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
 ) -> Verdict:
-    """Apply every rule.
+    """Apply every rule; see `judge_comparison`."""
+    return judge_comparison(
+        comparison, policy, policy_changes=policy_changes, policy_problem=policy_problem, calibrations=calibrations
+    )[1]
+
+
+def judge_comparison(
+    comparison: Comparison,
+    policy: Policy,
+    *,
+    policy_changes: Sequence[str] = (),
+    policy_problem: str = "",
+    calibrations: Calibrations = MappingProxyType({}),
+) -> tuple[Comparison, Verdict]:
+    """Correct what relative gates watch for the number of tests, and apply every rule.
 
     Args:
         comparison: the run and its baseline.
@@ -149,12 +166,18 @@ def evaluate_gates(
         policy_changes: the differences to the baseline's policy, as text.
         policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
         calibrations: the agreement of judges with people; used only if the policy depends on it.
+
+    Returns:
+        The comparison with the labels that the gates' p-values give, and the verdict.
     """
-    run = RunContext(comparison, policy, policy_problem, find_evaluator_changes(comparison))
-    suites = [
+    contexts = [
         _suite_context(index, suite, comparison, policy, calibrations)
         for index, suite in enumerate(comparison.run.suites)
     ]
+    corrected = correct_gates(comparison, contexts, policy.criteria.alpha)
+    comparison, suites = corrected.comparison, corrected.suites
+    changes = find_evaluator_changes(comparison)
+    run = RunContext(comparison, policy, policy_problem, changes, suites, corrected.families)
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
     results += [
         (finding, suite.limits)
@@ -172,7 +195,7 @@ def evaluate_gates(
         elif severity is Severity.WARN:
             warnings.append(finding)
     uncalibrated = {(each.suite.label, name): why for each in suites for name, why in each.uncalibrated.items()}
-    return Verdict(
+    return comparison, Verdict(
         tuple(findings),
         tuple(warnings),
         tuple(policy_changes),

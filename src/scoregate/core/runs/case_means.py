@@ -14,21 +14,25 @@ from dataclasses import field
 from itertools import compress
 from math import fsum, isfinite
 from statistics import fmean
+from typing import TypeAlias
 
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import STATUSES, Status
 
+TrialValue: TypeAlias = tuple[str, int, float]
+"""The case, the slot and the value of a trial. See `number_slots` for slots."""
 
-def average_cases(values: Iterable[tuple[str, float]]) -> tuple[dict[str, float], dict[str, int]]:
+
+def average_cases(values: Iterable[TrialValue]) -> tuple[dict[str, float], dict[str, int]]:
     """The mean of each case, and the number of values of each case that has more than one.
 
     Args:
-        values: the values, each with its case; those that are not finite are ignored.
+        values: the values of trials; those that are not finite are ignored.
     """
     means: dict[str, float] = {}
     repeated: dict[str, list[float]] = {}
-    for case, value in values:
+    for case, _, value in values:
         if not isfinite(value):
             continue
         if case in means:
@@ -40,27 +44,41 @@ def average_cases(values: Iterable[tuple[str, float]]) -> tuple[dict[str, float]
     return means, {case: len(known) for case, known in repeated.items()}
 
 
-def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[tuple[str, float]]:
-    """Yield every case with a score; scores from the same stored answers are yielded once, as they are no new evidence.
+def number_slots(runs: Iterable[Columns]) -> Iterator[tuple[Columns, Sequence[int]]]:
+    """Yield the columns of each run with the slots of its rows.
+
+    A slot is one repeat of one run. Trials of several cases in one slot may depend on each other, such as the turns of
+    a conversation.
+    """
+    first = 0
+    for columns in runs:
+        yield columns, array("l", (first + repeat for repeat in columns.repeats)) if first else columns.repeats
+        first += max(columns.repeats, default=0) + 1
+
+
+def score_trials(runs: Iterable[Columns], evaluator: str) -> Iterator[TrialValue]:
+    """Yield every score with its case and its slot, see `number_slots`.
+
+    Scores from the same stored answers are yielded once, as they are no new evidence.
 
     Args:
         runs: the columns of one or several runs.
         evaluator: the id of the evaluator.
     """
     known = set[tuple[str, str]]()
-    for columns in runs:
-        scores = zip(columns.hashes, columns.scores.get(evaluator, ()), strict=False)
+    for columns, slots in number_slots(runs):
+        scores = zip(columns.hashes, slots, columns.scores.get(evaluator, ()), strict=False)
         answers = columns.answers.get(evaluator)
         if answers is None:
             yield from scores
             continue
-        for row, (case, score) in enumerate(scores):
+        for row, (case, slot, score) in enumerate(scores):
             answer = answers.get(row)
             if answer is not None:
                 if (case, answer) in known:
                     continue
                 known.add((case, answer))
-            yield case, score
+            yield case, slot, score
 
 
 def list_case_means(columns: Columns, evaluator: str) -> Sequence[float]:

@@ -127,6 +127,7 @@ class Limits:
         max_p95_ratio: a multiple of the baseline's 95th percentile.
         min_judge_agreement: a judge's scores count for `min_score`, `max_drop` and `fail_on_regression` only if the
             lower bounds of its balanced accuracy and of its share of found failures are above this, in [0, 1].
+        cluster: the field of a case, or the pattern of its name, that names its cluster.
         severity: the effect of a failed rule, by the name of the rule.
         origin: where each limit is set.
     """
@@ -148,6 +149,7 @@ class Limits:
     max_p95_ms: float | None = None
     max_p95_ratio: float | None = None
     min_judge_agreement: float | None = None
+    cluster: str | None = None
     severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
@@ -227,6 +229,12 @@ class Policy:
         """The names of the limits that are set for any suite and need a baseline."""
         names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def cluster_settings(self) -> dict[str, str]:
+        """The settings by which clusters are recorded, by glob of suites; empty for all suites."""
+        limits = {"": self.default, **self.suites}
+        return {glob: each.cluster for glob, each in limits.items() if each.cluster is not None}
 
     def limited_slices(self, suite: SuiteResult) -> tuple[str, ...]:
         """Globs of the slices that limits of a suite name."""

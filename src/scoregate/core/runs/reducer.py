@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TypeAlias, assert_never
+from typing import Self, TypeAlias, assert_never
 
 from scoregate.core.evaluation import Evaluation, Label, Usage, make_plain_evaluation
 from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo
@@ -24,7 +24,9 @@ from scoregate.core.events import (
 )
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseError, CaseKey, CaseResult
+from scoregate.core.runs.clusters import find_cluster
 from scoregate.core.runs.key_set import KeySet
+from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.core.runs.suite_labels import label_suites, suite_label
@@ -61,6 +63,7 @@ class SuiteReducer:
         repeated: the first trial with an event after its end.
         unfinished: the number of trials that never finished.
         rules: how scores are read.
+        policy: says how clusters are found.
         counted: the usage that the gateway counted for the suite, besides that of its events.
     """
 
@@ -78,8 +81,10 @@ class SuiteReducer:
     repeated: CaseKey | None = None
     unfinished: int = 0
     rules: ScoreRules = field(default_factory=ScoreRules)
+    policy: Policy = field(default_factory=Policy)
     counted: Usage | None = None
     _declared: dict[str, EvaluatorInfo] = field(default_factory=dict)
+    _cluster_setting: str | None = None
 
     @property
     def label(self) -> str:
@@ -98,7 +103,7 @@ class SuiteReducer:
             case CaseStarted():
                 case = self._case(event)
                 case.name, case.input, case.digest = event.name or event.case, event.input, event.digest
-                case.tags, case.cluster, case.origin = event.tags, event.cluster, event.origin
+                case.tags, case.cluster, case.origin = event.tags, self._find_cluster(event), event.origin
                 case.reused, case.dataset_item_id = event.reused, event.dataset_item_id
                 case.review_inputs = event.review_inputs
             case CaseOutput() | ToolCalled():
@@ -117,6 +122,7 @@ class SuiteReducer:
                 self._add_review(event)
             case SuiteStarted():
                 self.started = event
+                self._cluster_setting = None
                 self.booleans = {info.id for info in event.evaluators if info.boolean}
                 self._declared = {info.id: info for info in event.evaluators}
             case SuiteFinished():
@@ -192,6 +198,15 @@ class SuiteReducer:
     def _is_imported(self) -> bool:
         """Whether it is from a file of another framework, whose verdicts can't be declared before they are read."""
         return self.started is not None and self.started.setup is not None
+
+    def _find_cluster(self, case: CaseStarted) -> str | None:
+        """The cluster by the setting; without one, that of the suite."""
+        if self._cluster_setting is None:
+            suite = SuiteResult(self.id, self.label, setup=self.started.setup if self.started else None)
+            self._cluster_setting = self.policy.limits_of(suite).cluster or ""
+        if not self._cluster_setting:
+            return case.cluster
+        return find_cluster(self._cluster_setting, case.input, case.name, case.case) or case.cluster
 
     def _case(self, event: _OfCase) -> CaseResult:
         assert event.case is not None
@@ -280,10 +295,23 @@ def _sort_evaluations(evaluations: dict[str, Evaluation]) -> dict[str, Evaluatio
 
 @dataclass(slots=True)
 class RunReducer:
-    """The state of all suites while their events arrive, by event log and id of the suite; `rules` read scores."""
+    """The state of all suites while their events arrive, by event log and id of the suite.
+
+    `rules` read scores, and `policy` says how clusters are found.
+    """
 
     suites: dict[tuple[str, str], SuiteReducer] = field(default_factory=dict)
     rules: ScoreRules = field(default_factory=ScoreRules)
+    policy: Policy = field(default_factory=Policy)
+
+    @classmethod
+    def for_policy(cls, policy: Policy) -> Self:
+        """The state of no suite yet.
+
+        Args:
+            policy: says how scores are read and how clusters are found.
+        """
+        return cls(rules=ScoreRules(policy.criteria), policy=policy)
 
     def apply(self, log: str, script: str | None, event: Event) -> CaseResult | None:
         """Process an event.
@@ -302,7 +330,9 @@ class RunReducer:
         """The state of a suite; a new one if there is none yet."""
         key = (log, suite_id)
         if (suite := self.suites.get(key)) is None:
-            suite = self.suites[key] = SuiteReducer(len(self.suites), suite_id, script, rules=self.rules)
+            suite = self.suites[key] = SuiteReducer(
+                len(self.suites), suite_id, script, rules=self.rules, policy=self.policy
+            )
         return suite
 
     def close(self) -> Iterator[CaseResult]:

@@ -198,7 +198,7 @@ class Script:
 
 @record
 class StableCase:
-    """A case in quarantine, and in how many runs in a row every trial of it passed, up to this run."""
+    """A case that was in quarantine when the run measured it, and in how many runs in a row it has passed."""
 
     suite: str
     case: str
@@ -297,7 +297,7 @@ class Run:
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
-        stable_cases: the cases in quarantine that passed, each with the label of its suite.
+        stable_cases: the cases that were in quarantine when they were measured, each with the label of its suite.
     """
 
     id: str

@@ -70,7 +70,7 @@ class _FieldSlices:
 
     def add(self, case: CaseInput | CaseResult, row: int) -> None:
         """Add a case to the slices of its values."""
-        content = case.tags if self._is_tag else _find_field(case.input, self._field)
+        content = case.tags if self._is_tag else find_field(case.input, self._field)
         kind: type = type(content)
         is_text = kind is str or self._is_tag
         key = content if is_text else (kind, content) if kind in _NUMBERS else None
@@ -105,7 +105,7 @@ def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
         case: the case.
         field: the name of the field; dots lead into nested fields.
     """
-    return _content_values(case.tags if field in TAG_FIELDS else _find_field(case.input, field))
+    return _content_values(case.tags if field in TAG_FIELDS else find_field(case.input, field))
 
 
 def _content_values(content: Any) -> tuple[str, ...]:
@@ -117,14 +117,15 @@ def _values(parts: Iterable[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(_value_text, parts))))
 
 
-def _find_field(body: Any, field: str) -> Any:
+def find_field(body: Any, field: str) -> Any:
+    """The value that the input of a case, its `metadata` or its `input` has under a name; None without one."""
     if not _is_mapping(body):
         return None
     if field in body:
         return body[field]
     if "." in field:
         first, _, rest = field.partition(".")
-        return _find_field(body.get(first), rest)
+        return find_field(body.get(first), rest)
     for name in _PARTS:
         if _is_mapping(inner := body.get(name)) and field in inner:
             return inner[field]

@@ -30,6 +30,7 @@ class CaseInput(NamedTuple):
     hash: str
     tags: tuple[str, ...]
     input: Any
+    name: str = ""
 
 
 @dataclass(frozen=True)

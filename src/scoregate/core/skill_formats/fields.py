@@ -8,9 +8,14 @@ from typing import Any
 
 from scoregate.core.skill_cases import MOST_CASES, SkillCase
 from scoregate.core.skill_findings import CaseFindings, show
-from scoregate.core.skill_formats.yaml_document import Value
+from scoregate.core.yaml_document import Value
 
 _LONGEST_ID = 500
+# Texts that yaml.v3 of Go, which the tools use, takes for a bool where it expects one.
+_FLAGS: Mapping[str, bool] = {
+    **dict.fromkeys(("y", "Y", "yes", "on"), True),
+    **dict.fromkeys(("n", "N", "no", "off"), False),
+}
 
 
 class CaseReader(CaseFindings):
@@ -167,8 +172,12 @@ class Fields:
     def read_flag(self, name: str) -> bool | None:
         """True or false; None without a value."""
         value = self._values.get(name)
-        if value is None or value.content is None or isinstance(value.content, bool):
-            return None if value is None else value.content  # type: ignore[return-value]
+        if value is None or value.content is None:
+            return None
+        if isinstance(value.content, bool):
+            return value.content
+        if isinstance(value.content, str) and value.content in _FLAGS:
+            return _FLAGS[value.content]
         self.add(value.line, f"{name} must be true or false, not {show(value.to_plain())}")
         return None
 

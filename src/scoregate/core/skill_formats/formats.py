@@ -14,7 +14,7 @@ from scoregate.core.skill_formats.skill_validator import KEY as SCENARIOS
 from scoregate.core.skill_formats.skill_validator import read_scenarios
 from scoregate.core.skill_formats.waza import KEY as TASKS
 from scoregate.core.skill_formats.waza import read_tasks
-from scoregate.core.skill_formats.yaml_document import Value, YamlProblem, parse_yaml
+from scoregate.core.yaml_document import Value, YamlProblem, parse_yaml
 
 Read = Callable[[Fields, CaseReader, CasesPlace], str | None]
 

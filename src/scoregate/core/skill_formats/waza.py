@@ -11,7 +11,7 @@ from scoregate.core.skill_formats.case_graders import CaseGraders
 from scoregate.core.skill_formats.fields import CaseReader, Fields, is_inside
 from scoregate.core.skill_formats.place import MOST_FILES, CasesPlace
 from scoregate.core.skill_formats.waza_graders import BEHAVIOR, WazaGraders, add_behavior
-from scoregate.core.skill_formats.yaml_document import YamlProblem, parse_yaml
+from scoregate.core.yaml_document import YamlProblem, parse_yaml
 
 KEY = "tasks"
 TRIGGERS = "trigger_tests.yaml"

@@ -8,8 +8,7 @@ from math import fsum, inf, sqrt
 from scoregate.core.records import record
 from scoregate.core.statistics.distributions import incomplete_beta, normal_quantile, t_quantile, t_two_sided
 
-# From this number of clusters on, quantiles are of the normal distribution instead of Student's t, and intervals don't
-# allow for changes that no case shows.
+# From this number of clusters on, quantiles are of the normal distribution instead of Student's t.
 MANY = 50
 _CLOSE = 1e-9
 _FEW_VALUES = 128
@@ -124,6 +123,20 @@ class Spread:
         if not self.error:
             return 0.0 if self.mean else 1.0
         return t_two_sided(self.mean / self.error, self.df)
+
+
+def largest_unseen_share(clusters: int, alpha: float) -> float:
+    """The largest share of all cases that may have changed although none of n cases shows it: (1 − s)^n = alpha.
+
+    For alpha = 0.05 it is about 3 / n.
+
+    Args:
+        clusters: n, at least 1.
+        alpha: the probability that the change stays unseen, in (0, 1).
+
+    Source: Hanley and Lippman-Hand (1983), JAMA 249:1743, the rule of three.
+    """
+    return float(1 - alpha ** (1 / clusters))
 
 
 def _score_distance(factor: float, variance: float, slope: float) -> float:

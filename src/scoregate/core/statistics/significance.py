@@ -16,10 +16,13 @@ from scoregate.core.statistics.distributions import binomial_half_cdf, binomial_
 MAX_ENUMERATED = 14
 MAX_HALVED = 26
 MAX_INVERTED = 200
+# Five values with the same sign have an exact one-sided p of 3.1 %, which is above half of the level.
+FEWEST_CLUSTERS = 6
 _MAX_DENOMINATOR = 1_000
 _MOST_VALUES = 128
 _WORK = 1_000_000
 _WORK_OF_SERIES = 100_000
+_WORK_OF_DEALS = 200_000
 _PERIOD = 1.0625
 _NEGLIGIBLE = 1e-12
 _CLOSE = 1e-9
@@ -97,9 +100,14 @@ def _enumerate_sums(values: Iterable[float]) -> list[float]:
     return sums
 
 
+def count_changed(differences: Iterable[float]) -> int:
+    """The number of values that a sign can change; values below 1e-9 count as zero."""
+    return sum(map(_CLOSE.__lt__, map(abs, differences)))
+
+
 def smallest_p(differences: Iterable[float]) -> float:
     """The smallest two-sided mid-p of `sign_flip_test` for this number of nonzero values: all have the same sign."""
-    return 2.0 ** -sum(map(_CLOSE.__lt__, map(abs, differences)))
+    return 2.0 ** -count_changed(differences)
 
 
 def _lattice_steps(values: Sequence[float]) -> list[int] | None:
@@ -212,6 +220,65 @@ def within_case_test(cases: Sequence[Trials]) -> tuple[float, float]:
         return 0.5, 0.5
     observed = fsum(fsum(new) / len(new) - fsum(old) / len(old) for new, old in mixed)
     return _monte_carlo_p(mixed, observed) if len(mixed) <= _MAX_MONTE_CARLO_CASES else _edgeworth_p(mixed, observed)
+
+
+def within_cluster_test(blocks: Sequence[Trials]) -> tuple[float, float]:
+    """`within_case_test` for the slots of clusters: all cases of a cluster are permuted together.
+
+    The p is exact if the sums have few values: with few clusters, or with scores on a lattice such as pass and fail.
+
+    Args:
+        blocks: the sums of slots, see `trial_blocks.sum_blocks`.
+
+    Returns:
+        See `within_case_test`.
+    """
+    mixed = [(new, old) for new, old in blocks if max(*new, *old) - min(*new, *old) > _CLOSE]
+    exact = _exact_within_p(mixed) if mixed else None
+    return within_case_test(blocks) if exact is None else exact
+
+
+def _exact_within_p(blocks: Sequence[Trials]) -> tuple[float, float] | None:
+    """The exact mid-p, from the number of permutations with each sum; None if there are too many sums.
+
+    The difference of means grows by v·(1/a + 1/b) with each value v that one of a values of the run has. So the sum of
+    these steps over the run's values orders permutations as the difference does.
+    """
+    steps: Sequence[float] = [value * (1 / len(new) + 1 / len(old)) for new, old in blocks for value in (*new, *old)]
+    steps = _lattice_steps(steps) or steps
+    sums, observed, start, work = {0.0: 1}, 0.0, 0, 0
+    for new, old in blocks:
+        values = steps[start : start + len(new) + len(old)]
+        start, observed = start + len(values), observed + fsum(values[: len(new)])
+        deals = _count_deals(values, len(new))
+        work += len(sums) * len(deals or ())
+        if deals is None or work > _WORK_OF_DEALS:
+            return None
+        longer: dict[float, int] = {}
+        for total, count in sums.items():
+            for value, ways in deals.items():
+                longer[total + value] = longer.get(total + value, 0) + count * ways
+        sums = longer
+    tolerance = _CLOSE * max(1.0, fsum(map(abs, steps)))
+    below = sum(count for total, count in sums.items() if total < observed - tolerance)
+    above = sum(count for total, count in sums.items() if total > observed + tolerance)
+    equal, ways = sum(sums.values()) - below - above, sum(sums.values())
+    return (2 * below + equal) / (2 * ways), (2 * above + equal) / (2 * ways)
+
+
+def _count_deals(values: Sequence[float], size: int) -> dict[float, int] | None:
+    """The number of choices of `size` values with each sum; None if there are too many sums."""
+    by_size: list[dict[float, int]] = [{0.0: 1}, *({} for _ in range(size))]
+    work = 0
+    for value in values:
+        for chosen in range(size, 0, -1):
+            longer = by_size[chosen]
+            for total, count in by_size[chosen - 1].items():
+                longer[total + value] = longer.get(total + value, 0) + count
+        work += sum(map(len, by_size))
+        if work > _WORK_OF_DEALS:
+            return None
+    return by_size[size]
 
 
 def sort_trials(cases: Iterable[Trials]) -> list[tuple[list[float], list[float]]]:

@@ -22,6 +22,7 @@ export PROMPTFOO_DISABLE_TELEMETRY=1 PROMPTFOO_DISABLE_UPDATE=1 PROMPTFOO_CONFIG
 "$lab/pf/node_modules/.bin/promptfoo" eval -c promptfooconfig.yaml -o "$run/promptfoo.json" -o "$run/promptfoo.junit.xml" --no-cache --no-table
 mv "$run/promptfoo.junit.xml" "$run/junit-promptfoo.xml"
 python -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . capitals_pytest.py --junitxml "$run/junit-pytest.xml" || true
+python -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . subtests_pytest.py --junitxml "$run/junit-pytest-subtests.xml" || true
 node --test --test-reporter=junit junit.test.mjs > "$run/junit-node.xml" || true
 rm -rf __pycache__
 python scrub.py "$run"/*.json "$run"/*.eval "$run"/*.xml ..

@@ -1,0 +1,161 @@
+"""Relative gates: a baseline that can't be read, declines of a branch, drift, and what counts as a relative gate."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from tests.unit.core.builders import ExampleSuite, run_of, scored
+
+from scoregate.core.comparison.comparison import Comparison, compare
+from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.run import BaseReference, Run
+
+PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
+RELATIVE = {
+    "max_drop": Limits(max_drop={"*": 0.1}),
+    "max_slice_drop": Limits(max_slice_drop={"tag=critical": 0.1}),
+    "fail_on_regression": Limits(fail_on_regression=True),
+    "fail_on_critical": Limits(fail_on_critical=True),
+    "max_cost_ratio": Limits(max_cost_ratio=1.5),
+    "max_tokens_ratio": Limits(max_tokens_ratio=1.5),
+    "max_p95_ratio": Limits(max_p95_ratio=1.5),
+}
+GOOD = run_of(ExampleSuite(scored(*[1.0] * 20), tags={"c0": ("critical",)}))
+
+
+def make_run(passing: int, cases: int = 100, *, commit: str | None = None) -> Run:
+    scores = [1.0] * passing + [0.0] * (cases - passing)
+    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
+
+
+def list_rule(found: Verdict, rule: str) -> list[Finding]:
+    return [each for each in found.findings if each.rule == rule]
+
+
+@pytest.mark.parametrize("name", RELATIVE)
+def test_a_relative_gate_with_an_unreadable_baseline_is_unmeasurable(name: str) -> None:
+    unreadable = compare(GOOD, None, "the artifact can't be read", unreadable=True)
+    for policy in (Policy(RELATIVE[name]), Policy(suites={"*": RELATIVE[name]})):
+        found = evaluate_gates(unreadable, policy)
+        (one,) = list_rule(found, "base readable")
+        assert (found.exit_code, one.value) == (
+            3,
+            f"the artifact can't be read; {name} can't be applied without it",
+        )
+        assert found.not_applied == (name,)
+
+
+@pytest.mark.parametrize("name", RELATIVE)
+def test_a_relative_gate_needs_the_baseline_that_the_run_had(name: str) -> None:
+    known = replace(GOOD, compared_with=BaseReference("base"))
+    policy = Policy(RELATIVE[name])
+    (one,) = list_rule(evaluate_gates(compare(known, None), policy), "base present")
+    assert (one.conclusion, one.value, one.limit) == (UNMEASURABLE, "no baseline", "the baseline of this run")
+    never = evaluate_gates(compare(GOOD, None), policy)
+    assert list_rule(never, "base present") == []
+    assert never.not_applied == (name,)
+
+
+def test_an_unreadable_baseline_does_not_matter_without_relative_gates() -> None:
+    unreadable = compare(GOOD, None, "the artifact can't be read", unreadable=True)
+    for limits in (Limits(), Limits(fail_on_regression=False, fail_on_critical=False, max_drop={})):
+        found = evaluate_gates(unreadable, Policy(limits))
+        assert (found.exit_code, found.not_applied) == (0, ())
+
+
+def test_a_required_baseline_is_reported_once() -> None:
+    policy = Policy(RELATIVE["max_drop"], require_baseline=True)
+    found = evaluate_gates(compare(GOOD, None, "it is gone", unreadable=True), policy)
+    assert [(one.rule, one.value) for one in found.failed] == [("base present", "it is gone")]
+    assert evaluate_gates(compare(GOOD, GOOD), policy).exit_code == 0
+
+
+def test_a_suite_in_which_nothing_can_fail_is_named() -> None:
+    run = make_run(20, 20)
+    for limits in (*RELATIVE.values(), Limits(min_score={"e": 0.5}), Limits(max_cost=1.0)):
+        assert evaluate_gates(compare(run, run), Policy(limits)).ungated == ()
+    for limits in (Limits(), Limits(min_score={"other": 0.5}), Limits(fail_on_regression=False, max_error_rate=0.0)):
+        assert evaluate_gates(compare(run, run), Policy(limits)).ungated == ("demo",)
+    assert evaluate_gates(compare(GOOD, GOOD), Policy(Limits(min_pass_rate=0.5))).ungated == ()
+    assert evaluate_gates(compare(GOOD, GOOD), Policy(Limits(min_pass_rate=0.0))).ungated == ("demo",)
+
+
+def compare_with_earlier(
+    run: Run, base: Run, earlier: Run | None, note: str, *, unreadable: bool = False
+) -> Comparison:
+    return replace(compare(run, base), earlier=compare(run, earlier, note, unreadable=unreadable))
+
+
+def find_declines(comparison: Comparison, **limits: float) -> list[Finding]:
+    policy = Policy(Limits(max_decline=limits or {"*": 0.05}, origin={"max_decline.*": "scoregate.toml"}))
+    return list_rule(evaluate_gates(comparison, policy), "decline")
+
+
+def test_drops_that_add_up_are_a_decline() -> None:
+    run, base, earlier = make_run(80), make_run(84), make_run(92, commit="a1b2c3d4e5")
+    comparison = compare_with_earlier(run, base, earlier, "3 runs ago")
+    assert comparison.rows[0].label is not RowLabel.WORSE
+    (found,) = find_declines(comparison)
+    assert (found.conclusion, found.limit, found.bound) == (FAILED, "a drop of at most 0.050", 0.05)
+    assert (found.origin, found.evaluator) == ("scoregate.toml", "e")
+    assert found.value.startswith("−0.120 [")
+    assert found.value.endswith(", since a1b2c3d (3 runs ago)")
+    assert [each.conclusion for each in find_declines(comparison, e=0.12)] == [PASSED]
+    assert find_declines(comparison, other=0.01) == []
+    unnamed = compare_with_earlier(run, base, replace(earlier, commit=None), "3 runs ago")
+    assert find_declines(unnamed)[0].value.endswith(", since the earlier run (3 runs ago)")
+
+
+def test_a_decline_within_noise_passes() -> None:
+    run, earlier = run_on([0.0] * 9 + [1.0] * 91), run_on([1.0] * 97 + [0.0] * 3)
+    comparison = compare_with_earlier(run, run, earlier, "3 runs ago")
+    (found,) = find_declines(comparison)
+    assert (found.conclusion, found.uncertain) == (PASSED, True)
+    assert ": above the limit, within noise" in found.value
+    (small,) = find_declines(compare_with_earlier(make_run(92), make_run(92), make_run(95), "3 runs ago"))
+    assert (small.conclusion, small.uncertain) == (PASSED, False)
+
+
+def test_a_decline_without_an_earlier_run() -> None:
+    run = make_run(80)
+    (unreadable,) = find_declines(compare_with_earlier(run, run, None, "it can't be read", unreadable=True))
+    assert (unreadable.conclusion, unreadable.value) == (UNMEASURABLE, "it can't be read")
+    assert (unreadable.origin, unreadable.suite) == ("scoregate.toml", "demo")
+    assert find_declines(compare_with_earlier(run, run, None, "there are 2 runs")) == []
+    assert find_declines(compare(run, run)) == []
+    declined = compare_with_earlier(run, run, make_run(100), "3 runs ago")
+    assert evaluate_gates(declined, Policy(Limits())).exit_code == 0
+
+
+def draw(rate: float, seed: int, cases: int = 500) -> list[float]:
+    source = random.Random(seed)
+    return [float(source.random() < rate) for _ in range(cases)]
+
+
+def run_on(scores: Sequence[float], commit: str = "base") -> Run:
+    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
+
+
+@pytest.mark.parametrize("limits", [Limits(fail_on_regression=True), Limits(max_drop={"*": 0.1})])
+def test_drift_that_hides_a_regression_fails_the_gate(limits: Limits) -> None:
+    """The provider got better by as much as the change made it worse, so no score moved."""
+    base = run_on(draw(0.7, 1))
+    run = replace(run_on(draw(0.7, 1), "head"), control=run_on(draw(0.9, 3)))
+    assert evaluate_gates(compare(run, base), Policy(limits)).exit_code == 1
+    assert evaluate_gates(compare(replace(run, control=None), base), Policy(limits)).exit_code == 0
+
+
+@pytest.mark.parametrize("limits", [Limits(fail_on_regression=True), Limits(max_drop={"*": 0.1})])
+def test_drift_that_explains_a_drop_passes_the_gate(limits: Limits) -> None:
+    base = run_on(draw(0.9, 1))
+    run = replace(run_on(draw(0.7, 2), "head"), control=run_on(draw(0.7, 3)))
+    found = evaluate_gates(compare(run, base), Policy(limits))
+    assert found.exit_code == 0
+    assert "with the drift of the provider, which explains it" in found.findings[-1].value
+    assert evaluate_gates(compare(replace(run, control=None), base), Policy(limits)).exit_code == 1

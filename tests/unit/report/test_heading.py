@@ -1,0 +1,190 @@
+"""The heading has no tick over a score that is worse, and names the gates that can't fail."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.unit.report.hostile import HOSTILE
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
+
+from scoregate.ci.report import console, html, markdown, result_json
+from scoregate.ci.report.build_view import build_view
+from scoregate.ci.report.heading import build_title
+from scoregate.ci.report.rows import ReportState
+from scoregate.ci.report.view import ReportView
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint
+from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
+from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.runs.policy import Limits, Policy, Severity
+
+WORSE = "passed, but {0} is worse (no gate watches it)"
+
+
+def bot(score: float, name: str = "support-bot") -> ExampleSuite:
+    """A suite without thresholds, whose cases all have one score."""
+    languages = ("fr", "de")
+    trials = [
+        Trial(
+            f"h{at}",
+            [Score("quality", score, None)],
+            input={"input": str(at), "language": languages[at % 2]},
+        )
+        for at in range(40)
+    ]
+    return ExampleSuite(name, trials, (EvaluatorInfo("quality", Fingerprint(source="s1")),))
+
+
+def drop(limits: Limits | None = None, *names: str, **options: Any) -> ReportView:
+    """The view of a run in which all scores of some suites fall from 0.9 to 0.1."""
+    names = names or ("support-bot",)
+    run, base = make_run(*(bot(0.1, each) for each in names)), make_base(*(bot(0.9, each) for each in names))
+    return view_of(run, base, limits=limits, **options)
+
+
+def terminal(view: ReportView, *, brief: bool = False) -> str:
+    into = Console(file=io.StringIO(), width=200)
+    with into.capture() as captured:
+        for part in console.render_brief(view) if brief else console.render(view):
+            into.print(part)
+    return captured.get()
+
+
+def headings(view: ReportView) -> tuple[str, str, str]:
+    """The headings of the comment, the last line of the terminal, and the heading of the page."""
+    comment = next(line for line in "".join(markdown.render(view)).splitlines() if line.startswith("## "))
+    page = "".join(html.render(view)).partition("<h1>")[2].partition("</h1>")[0]
+    return comment, terminal(view).splitlines()[-1], page
+
+
+def test_no_report_has_a_tick_over_a_score_that_is_worse() -> None:
+    view, text = drop(), WORSE.format("support-bot")
+    comment, last, page = headings(view)
+    assert comment == f"## 🟡 scoregate: {text}"
+    assert last.startswith(f"? scoregate: {text} · ")
+    assert ("sign pass" in page, page.endswith(text)) == (False, True)
+    assert terminal(view, brief=True).splitlines()[-1] == last
+    assert "".join(markdown.render_summary(view, budget=60_000)).splitlines()[1] == comment
+    data = result_json.to_data(view)
+    assert (data["title"], data["conclusion"], data["exit_code"]) == (text, "passed", 0)
+
+
+def test_without_a_change_the_heading_has_a_tick() -> None:
+    comment, last, page = headings(view_of(make_run(bot(0.9)), make_base(bot(0.9))))
+    assert comment == "## ✅ scoregate: 1 gate passed"
+    assert last.startswith("✓ scoregate: 1 gate passed · ")
+    assert "sign pass" in page
+
+
+@pytest.mark.parametrize(
+    ("limits", "title"),
+    [
+        (Limits(fail_on_regression=True), "1 of 2 gates failed"),
+        (Limits(max_drop={"*": 0.9}), "2 gates passed"),
+        (Limits(max_drop={"other": 0.9}), "could not be measured: a limit matches no suite or evaluator"),
+        (Limits(max_drop={"*": 0.9}, fail_on_regression=True), "1 of 3 gates failed"),
+        (Limits(min_score={"*": 0.05}), WORSE.format("support-bot")),
+        (
+            Limits(fail_on_regression=True, severity={"regression": Severity.WARN}),
+            "passed, but support-bot is worse (only a warning)",
+        ),
+        (Limits(fail_on_regression=True, severity={"regression": Severity.OFF}), WORSE.format("support-bot")),
+        (Limits(max_slice_drop={"language=fr": 0.9}), WORSE.format("support-bot")),
+    ],
+)
+def test_a_gate_watches_a_row_if_it_could_fail_for_it(limits: Limits, title: str) -> None:
+    view = drop(limits, slices=["language"])
+    assert view.title == title
+    assert (view.mark is ReportState.UNCERTAIN) == title.startswith("passed, but")
+
+
+def test_several_suites_are_two_names_and_a_count() -> None:
+    names = ["support-bot", "router", "planner", "rag"]
+    assert drop(None, *names[:2]).title == "passed, but router and support-bot are worse (no gate watches them)"
+    assert drop(None, *names).title == "passed, but planner, rag and 2 more are worse (no gate watches them)"
+    warned = Limits(fail_on_regression=True, severity={"regression": Severity.WARN})
+    run, base = make_run(bot(0.1), bot(0.1, "router")), make_base(bot(0.9), bot(0.9, "router"))
+    comparison = compare(run, base)
+    view: ReportView = build_view(comparison, evaluate_gates(comparison, Policy(suites={"router": warned})), CONTEXT)
+    assert view.title == "passed, but router and support-bot are worse (no gate fails for them)"
+
+
+def test_accepted_regressions_are_not_meant() -> None:
+    entry = AcceptedRegression("*", "2026-12-31", "a reason", "ana", evaluator="*", at_most=0.85)
+    for at_most, title in (
+        (0.85, "1 gate passed; 1 regression accepted"),
+        (0.5, f"{WORSE.format('support-bot')}"),
+    ):
+        exemptions = Exemptions((replace(entry, at_most=at_most),), today="2026-01-01")
+        comparison = compare(make_run(bot(0.1)), make_base(bot(0.9)), exemptions=exemptions)
+        view: ReportView = build_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
+        assert view.title == title
+
+
+def test_a_slice_that_is_worse_counts_unless_its_suite_is() -> None:
+    # The other half rises as much, so the suite itself is not worse.
+    run, base = make_run(_french(bot(0.9), 0.5)), make_base(_french(bot(0.5), 0.9))
+    view = view_of(run, base, slices=["language"])
+    assert [each.label for each in view.rows] == ["within noise"]
+    assert view.title == WORSE.format("language=fr of support-bot")
+    assert view_of(run, base, slices=["language"], limits=Limits(max_slice_drop={"language=fr": 0.5})).title == (
+        "2 gates passed"
+    )
+    assert drop(slices=["language"]).title == WORSE.format("support-bot")
+
+
+def _french(suite: ExampleSuite, score: float) -> ExampleSuite:
+    trials = [
+        replace(each, scores=[Score("quality", score, None)]) if each.input["language"] == "fr" else each
+        for each in suite.trials
+    ]
+    return replace(suite, trials=trials)
+
+
+def test_names_of_suites_control_no_heading() -> None:
+    for name in HOSTILE:
+        comment, last, page = headings(drop(None, name))
+        assert comment.startswith("## 🟡 scoregate: passed, but ")
+        assert comment.endswith(" is worse (no gate watches it)")
+        assert "<script" not in page
+        assert last.startswith("? scoregate: passed, but ")
+
+
+def finding(rule: str, suite: str, value: str = "can't fail with 5 cases (6 are needed)") -> Finding:
+    return Finding(rule, Conclusion.PASSED, value, "no regression", "default", suite, "quality", applied=False)
+
+
+def test_gates_that_can_not_fail_are_named_and_not_counted() -> None:
+    rate = Finding("error rate", Conclusion.PASSED, "0 of 5", "≤ 5%", suite="a")
+    weak = finding("regression", "a")
+    assert build_title(Verdict((rate,))) == "1 gate passed"
+    assert build_title(Verdict((rate,), left_out=(weak,))) == "1 gate passed; 1 gate can't fail (regression of a)"
+    assert build_title(Verdict((), left_out=(weak,))) == "passed; 1 gate can't fail (regression of a)"
+    many = tuple(finding(rule, suite) for rule in ("drop", "regression") for suite in ("a", "b", "c"))
+    assert build_title(Verdict((rate,), left_out=(weak, *many))) == (
+        "1 gate passed; 7 gates can't fail (regression of a, drop of a and 4 more)"
+    )
+    other = finding("cost ratio", "a", "no case has a value in both runs")
+    assert build_title(Verdict((rate,), left_out=(weak, other))) == (
+        "1 gate passed; 1 gate can't fail (regression of a); 1 limit not applied"
+    )
+    failed = replace(rate, conclusion=Conclusion.FAILED)
+    assert build_title(Verdict((failed,), left_out=(weak,))) == "1 of 1 gate failed"
+
+
+def test_reports_show_why_a_gate_can_not_fail() -> None:
+    few = ExampleSuite("demo", bot(0.9).trials[:5])
+    comparison, verdict = judge_comparison(
+        compare(make_run(few), make_base(few)), Policy(Limits(fail_on_regression=True))
+    )
+    view: ReportView = build_view(comparison, verdict, CONTEXT)
+    assert [each.state for each in view.rows] == [ReportState.UNCERTAIN]
+    assert headings(view)[0] == "## ✅ scoregate: passed; 1 gate can't fail (regression of demo)"
+    line = "Regression of demo is not applied: can't fail with 5 cases (6 are needed)."
+    for text in (terminal(view), "".join(markdown.render(view)), "".join(html.render(view)).replace("&#39;", "'")):
+        assert line in " ".join(text.split())
