@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from scoregate.core.comparison.leader import Lead, compare_with_leader
 from scoregate.core.comparison.pairing import Side
+from scoregate.core.comparison.variants import estimate_optimism
 from scoregate.core.runs.case_columns import Columns
 
 COUNTS = (2, 3, 5, 12)
@@ -74,6 +75,28 @@ def report(effort: Effort) -> Iterator[Target]:
     yield hold("all intervals of a ranking hold the true differences", held, 1 - ALPHA, 1.0)
     gain = float(np.mean([found - other for found, other in pairs]))
     yield Target("worse variants found, beyond MCB: at least 0", f"{gain:+.3f}", gain >= 0)
+    yield from _report_optimism(effort)
+
+
+def _report_optimism(effort: Effort) -> Iterator[Target]:
+    """Compare the optimism that a ranking shows with how much the leader's mean is too high."""
+    head = ["scores", "variants", "n", "leader too high by", "shown: equal", "shown: one best, by chance"]
+    print_table(
+        "The leader's mean", head, "`shown` is the mean of what rankings say if they say it; see `equal` above."
+    )
+    wrong = dict[str, float]()
+    for kind in (MIXED, SKEWED):
+        for count, n in ((3, 50), (12, 15), (12, 50), (12, 200)):
+            source, runs = np.random.default_rng([count, n, 5]), effort.of(300, 40)
+            scores = [draw(source, kind, [0.0] * count, n) for _ in range(runs)]
+            found = [_compare(each, ALPHA) for each in scores]
+            biases = [float(each.mean(axis=1).max()) - kind.mean for each in scores]
+            shown = [estimate_optimism(leads) for leads in found if sum(not lead.is_worse for lead in leads) > 1]
+            bias, estimate = float(np.mean(biases)), float(np.mean(shown))
+            print_row(kind.name, count, n, f"{bias:.3f}", f"{estimate:.3f}")
+            wrong[f"{kind.name}, {count} × {n}"] = abs(estimate - bias) - 2 * float(np.std(biases)) / sqrt(runs)
+    name, most = max(wrong.items(), key=lambda each: each[1])
+    yield Target("equal variants: the shown optimism is off by at most .01", f"{most:.3f} ({name})", most <= 0.01)
 
 
 def _is_measured(kind: Kind, scenario: str, count: int) -> bool:

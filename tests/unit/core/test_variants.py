@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -66,6 +68,25 @@ def test_variants_that_cannot_be_distinguished_share_the_first_ranks() -> None:
     assert easier.needed_cases < ranking.needed_cases
     three = rank(*(variant(name, flips(60, [index])) for index, name in enumerate("xyz")))
     assert three.describe().startswith("Any of x, y and z may be the best: 60 cases can't decide.")
+
+
+def test_the_leader_of_equal_variants_is_told_to_be_too_high() -> None:
+    """By hand: two variants differ in four of 60 cases, so the error of their difference is √(4 / 59 / 60) = .0336."""
+    names = {"a": [0, 1], "b": [2, 3]}
+    ranking = rank(*(variant(name, flips(60, failing)) for name, failing in names.items()))
+    assert ranking.optimism == pytest.approx(0.0336 / sqrt(2) * 0.5895, abs=1e-4)  # the best of two: .59 of an error
+    assert ranking.describe().endswith(" If they are equally good, the leader's score is about 0.014 too high.")
+    lower = replace(ranking, higher_is_better=False)
+    assert lower.describe().endswith(" If they are equally good, the leader's score is about 0.014 too low.")
+    many = rank(*(variant(f"{index}", flips(60, [2 * index, 2 * index + 1])) for index in range(12)))
+    assert many.optimism == pytest.approx(0.0336 / sqrt(2) * 1.6353, abs=1e-4)
+
+
+def test_a_best_variant_and_equal_scores_have_no_optimism() -> None:
+    assert rank(variant("b", flips(60, range(20))), variant("a", flips(60))).optimism is None
+    equal = rank(variant("a", flips(60)), variant("b", flips(60)))
+    assert equal.optimism == 0
+    assert equal.describe().endswith("to detect a difference of 0.05.")
 
 
 def test_equal_variants_stay_equal() -> None:

@@ -67,7 +67,7 @@ def weigh_reviews(reviews: Sequence[Review]) -> tuple[float, float]:
     """How much a review of a failing score of the judge counts, and one of a passing score; the mean is 1.
 
     A sample has more of the rarer verdict than the run. The weights give both verdicts the run's shares back. A review
-    without a share was drawn regardless of the score, so its own verdict stands for the share.
+    without a share was drawn regardless of the score, so the share of its run is estimated by its own verdict.
     """
     n, verdicts = len(reviews), [each.judge_fails for each in reviews]
     failing = sum(verdicts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from math import ceil, fsum
+from math import ceil, fsum, sqrt
 from typing import Any
 
 from scoregate.core.comparison.leader import Lead, compare_with_leader, correct_level
@@ -17,6 +17,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
+from scoregate.core.statistics.distributions import normal_quantile
 from scoregate.core.statistics.intervals import required_clusters
 from scoregate.core.suite import TASK
 
@@ -25,6 +26,7 @@ MOST_VARIANTS = 50
 DIFFERENCE = 0.05
 """The difference of means that `VariantRanking.needed_cases` is for."""
 _MOST_NAMES, _LONGEST_NAME = 5, 200
+_LEAST_OPTIMISM = 0.0005
 
 
 class VariantState(StrEnum):
@@ -92,6 +94,8 @@ class VariantRanking:
         needed_cases: about how many cases distinguish the leader from the other variants that may be the best, if they
             differ by `difference`; None if one variant is the best, and without ranks.
         difference: the difference of means that `needed_cases` is for.
+        optimism: by how much the leader's mean is better than its true mean on average, if all variants that may be the
+            best are equally good; None if one variant is the best, and without ranks.
     """
 
     suite: str
@@ -102,6 +106,7 @@ class VariantRanking:
     reason: str = ""
     needed_cases: int | None = None
     difference: float = DIFFERENCE
+    optimism: float | None = None
 
     @property
     def best(self) -> VariantScore | None:
@@ -114,7 +119,7 @@ class VariantRanking:
         return tuple(row for row in self.rows if row.state in (VariantState.BEST, VariantState.CANDIDATE))
 
     def describe(self, show: Callable[[str], str] = str) -> str:
-        """What the ranking says, in one or two sentences; `show` formats the names of variants."""
+        """What the ranking says, in one to three sentences; `show` formats the names of variants."""
         if self.reason:
             return f"Not ranked: {self.reason}."
         names, size = [show(row.name) for row in self.candidates], f"at {self.cases:,} cases"
@@ -126,7 +131,14 @@ class VariantRanking:
         text = f"{listing} can't be distinguished {size}."
         if len(names) > 2:
             text = f"Any of {listing} may be the best: {self.cases:,} cases can't decide."
-        return f"{text} It takes about {self.needed_cases:,} cases to detect a difference of {self.difference:g}."
+        text = f"{text} It takes about {self.needed_cases:,} cases to detect a difference of {self.difference:g}."
+        return f"{text}{self._describe_optimism()}"
+
+    def _describe_optimism(self) -> str:
+        if self.optimism is None or self.optimism < _LEAST_OPTIMISM:
+            return ""
+        direction = "high" if self.higher_is_better else "low"
+        return f" If they are equally good, the leader's score is about {self.optimism:.2g} too {direction}."
 
     def __str__(self) -> str:
         return f"{self.evaluator}: {self.describe()}"
@@ -299,7 +311,26 @@ def _with_ranks(
         )
         rows.append(row if lead.spread is None else replace(row, low=lead.low, high=lead.high))
     needed = _count_needed_cases(ranking, leads, alpha) if candidates > 1 else None
-    return replace(ranking, rows=(*rows, *others), needed_cases=needed)
+    optimism = estimate_optimism(leads) if candidates > 1 else None
+    return replace(ranking, rows=(*rows, *others), needed_cases=needed, optimism=optimism)
+
+
+def estimate_optimism(leads: Sequence[Lead]) -> float:
+    """By how much the leader's mean is too good on average, if all variants that may be the best are equally good.
+
+    The leader has the best of k means, so luck is on its side ("winner's curse"). For k normal means with the same
+    variance and correlation, the best one is above their mean by the expected maximum of k standard normal variables
+    times the standard error of a difference / √2. `benchmarks/calibration_variants.py` simulates it.
+
+    Args:
+        leads: the differences from the leader, at least one of them of another variant that may be the best.
+
+    Source: Blom (1958), Statistical Estimates and Transformed Beta-Variables, for the expected maximum.
+    """
+    errors = [lead.spread.error for lead in leads if not lead.is_worse and lead.spread is not None]
+    count = len(errors) + 1
+    expected_maximum = normal_quantile((count - 0.375) / (count + 0.25))
+    return expected_maximum * sqrt(fsum(error**2 for error in errors) / len(errors) / 2)
 
 
 def _count_needed_cases(ranking: VariantRanking, leads: Sequence[Lead], alpha: float) -> int:
