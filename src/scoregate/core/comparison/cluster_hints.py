@@ -113,9 +113,9 @@ def _read_groupings(comparison: Comparison, suites: Iterable[int]) -> dict[int, 
 
 @dataclass(slots=True)
 class _Groupings:
-    """The clusters of a suite's first trials, `most` at most, by each setting that the first cases suggest."""
+    """The clusters of a suite's first trials, at most `bound` of them, by each setting that the first cases suggest."""
 
-    most: int
+    bound: int
     _sample: dict[str, CaseInput | CaseResult] = field(default_factory=dict)
     _clusters: dict[str, dict[str, str]] | None = None
     _count: int = 0
@@ -123,7 +123,7 @@ class _Groupings:
     @property
     def is_full(self) -> bool:
         """Whether it has enough cases."""
-        return self._count >= self.most
+        return self._count >= self.bound
 
     def add(self, case: CaseInput | CaseResult) -> None:
         """Find the clusters of a case; further trials of it change nothing."""

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import sqrt
 
 from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.limit_checks import reaches
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.history import evaluator_digest
@@ -71,7 +72,7 @@ def find_slow_declines(comparison: Comparison, *, min_effect: float) -> Iterator
     for row, means in found:
         falls = means if row.higher_is_better else [-mean for mean in means]
         before, now = _split_mean(means)
-        if abs(now - before) >= min_effect and decline_p(falls) <= LEVEL / len(found):
+        if reaches(abs(now - before), min_effect) and decline_p(falls) <= LEVEL / len(found):
             yield SlowDecline(row.suite, row.evaluator, before, now, len(means) - NEWEST)
 
 
