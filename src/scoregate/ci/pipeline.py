@@ -338,9 +338,16 @@ def _compare_runs(
     from scoregate.core.comparison.comparison import compare
     from scoregate.core.comparison.quarantine import leave_out_quarantine
     from scoregate.core.comparison.slice_rows import SliceChoice
+    from scoregate.core.runs.evaluator_names import rename_base_evaluators
     from scoregate.core.runs.slices import collect_slices
 
-    sides = leave_out_quarantine(run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
+    # Before quarantine and comparison, as both pair the scores of evaluators by name.
+    base = None if baseline.run is None else rename_base_evaluators(run, baseline.run)
+    pool = [rename_base_evaluators(run, each) for each in baseline.pool]
+    earlier = (
+        None if baseline.earlier is None else tuple(rename_base_evaluators(run, each) for each in baseline.earlier)
+    )
+    sides = leave_out_quarantine(run, base, pool, exemptions, earlier=earlier)
     comparison = compare(
         sides.run,
         sides.base,
