@@ -228,7 +228,7 @@ class _End:
     def leave(self) -> None:
         """End the process without that, after all other functions of `atexit` and all threads.
 
-        scoregate may need the normal end: it sets exit code 3 when it is freed.
+        scoregate may need the normal end: it has the C library set exit code 3.
         """
         if self.code is not None and not vars(sys.modules["scoregate.engine.exit_status"])["_failing"]:
             with contextlib.suppress(AttributeError, OSError, ValueError):

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from scoregate import scorers
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.suite import Case
 from scoregate.engine.fingerprint import fingerprint_object
+from scoregate.evals.scorers import build_scorers
 from scoregate.testing.suite import describe_case, make_hasher
 
 JUDGE = Path(__file__).parent / "documents" / "judge.txt"
@@ -53,3 +56,32 @@ def test_classes_of_scoregate_have_the_names_of_stored_runs(name: str) -> None:
     bases = getattr(import_module(module), attribute).__mro__
     own = [base for base in bases if base.__module__.startswith("scoregate.")]
     assert " < ".join(f"{base.__qualname__} {base.__dict__.get('version', 1)}" for base in own) == KNOWN_CLASSES[name]
+
+
+# The parameters of scorers as runs before `field` stored them: a scorer without a field must keep its baseline.
+SCORERS_WITHOUT_A_FIELD: dict[str, Callable[[], Any]] = {
+    "4f76e64d2c47db85": lambda: scorers.contains("a"),
+    "54508abeaedfba47": lambda: scorers.contains_all(["a"]),
+    "7501b237cb0586a6": lambda: scorers.contains_any(["a"], ignore_case=True),
+    "78ea6c15c066425d": lambda: scorers.regex("a+"),
+    "2a1da47f8ee35e8f": lambda: scorers.length(max=3),
+    "2513f376b10fb0be": scorers.levenshtein,
+    "bfe9de4ca165d2b4": lambda: scorers.similarity("a"),
+    "d3b6d2fcedca979b": scorers.rouge_l,
+    "69dce4ef50525f44": scorers.bleu,
+    "cf867db1ec1e7589": scorers.embedding_similarity,
+    "ef642f5366956e66": scorers.pii_free,
+    "5bbc1e3202211428": lambda: scorers.judge("Is it good?"),
+    "c960d87df312f3ba": lambda: scorers.choice_judge("How good?", {"good": 1, "bad": 0}),
+    "97c31cdefe8ac540": scorers.pairwise,
+    "569ede48ca27695f": scorers.goal_reached,
+    "3a55f710190f0e3a": lambda: scorers.plan_followed("a, b"),
+}
+
+
+@pytest.mark.parametrize("parameters", SCORERS_WITHOUT_A_FIELD)
+def test_a_scorer_without_a_field_keeps_its_fingerprint(parameters: str) -> None:
+    problems: list[str] = []
+    (built,) = build_scorers([SCORERS_WITHOUT_A_FIELD[parameters]()], ["input", "expected"], problems).scorers
+    assert built.info.fingerprint is not None
+    assert (built.info.fingerprint.parameters, problems) == (parameters, [])

@@ -343,9 +343,14 @@ def _compare_runs(
     from scoregate.core.comparison.comparison import compare
     from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
     from scoregate.core.comparison.slice_rows import SliceChoice
+    from scoregate.core.runs.evaluator_names import rename_base_evaluators
     from scoregate.core.runs.slices import collect_slices
 
-    leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
+    # Before quarantine and comparison, as both pair the scores of evaluators by name.
+    rename = partial(rename_base_evaluators, run)
+    named = baseline.with_runs(rename)
+    earlier = None if baseline.earlier is None else tuple(map(rename, baseline.earlier))
+    leave_out = partial(leave_out_quarantine, run, named.run, named.pool, exemptions, earlier=earlier)
 
     def compare_sides(sides: Sides) -> Comparison:
         return compare(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,33 +26,46 @@ def is_unmeasured(result: SuiteResult) -> bool:
     return not any(part.evaluations or part.pending for part in result.variants or (result,))
 
 
-class _FailingExit:
-    """Ends this process with exit code 3 when the interpreter deletes it, after all other handlers and output.
-
-    Python offers no other way to change the exit code of a process that ends normally.
-    """
-
-    def __init__(self) -> None:
-        self._exit, self._process_id, self._pid, self._is_raised = os._exit, os.getpid, os.getpid(), False
-
-    def note_exception(self) -> None:
-        """If an exception was printed, the exit code is 1 already."""
-        self._is_raised = hasattr(sys, "last_value")
-
-    def __del__(self) -> None:
-        if not self._is_raised and self._process_id() == self._pid:
-            self._exit(UNMEASURABLE)
-
-
-_failing: list[_FailingExit] = []
+_failing: list[int] = []  # the ids of processes that end with exit code 3: of this one, or of those it was forked from
 
 
 def fail_at_exit() -> None:
     """End this process with exit code 3 once it ends, unless an exception ends it."""
-    if not _failing:
-        _failing.append(_FailingExit())
-        atexit.register(_note_exception)
+    if os.getpid() not in _failing:
+        _failing.append(os.getpid())
+        atexit.register(_replace_exit_code, os.getpid())
 
 
-def _note_exception() -> None:
-    _failing[0].note_exception()
+def _replace_exit_code(process: int) -> None:
+    """Have the C library exit with code 3 after Python has ended.
+
+    Python itself offers no way: `__del__` need not run at the end, and `os._exit` here would skip the handlers of
+    `atexit` that were registered before (those of coverage and logging), finalizers, and the text of open files.
+    """
+    if process != os.getpid() or _is_ended_by_exception():  # a forked process has a result of its own
+        return
+    try:
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        libc.__cxa_atexit(libc._exit, ctypes.c_void_p(UNMEASURABLE), None)
+        libc.__cxa_atexit(libc.fflush, None, None)  # the last one that is registered is called first
+    except (ImportError, OSError, AttributeError, TypeError):  # Python was built without ctypes, or on Windows
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):
+                stream.flush()
+        os._exit(UNMEASURABLE)
+
+
+def _is_ended_by_exception() -> bool:
+    """Whether an exception of the script was printed: the exit code is 1 already.
+
+    Others set `sys.last_traceback`, too (pytest for each failed test), but the script's frame isn't in theirs.
+    """
+    traceback, script = getattr(sys, "last_traceback", None), vars(sys.modules["__main__"])
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_globals is script and frame.f_code.co_name == "<module>":
+            return True
+        traceback = traceback.tb_next
+    return False

@@ -33,7 +33,10 @@ _UNKNOWN = "lambda"
 
 
 def find_lambda_text(function: Any) -> str:
-    """The expression that a lambda returns, on one line, at most 60 characters; `lambda` if its source is unknown."""
+    """The expression that a lambda returns, on one line, at most 60 characters; `lambda` if its source is unknown.
+
+    It depends on the code alone: white space, brackets, quotes and comments of the source make no other text.
+    """
     code = getattr(function, "__code__", None)
     module = sys.modules.get(getattr(function, "__module__", ""))
     if not isinstance(code, CodeType) or module is None:
@@ -42,11 +45,17 @@ def find_lambda_text(function: Any) -> str:
         # A cell of a notebook has no file; IPython keeps its lines for tracebacks.
         source = inspect.getsource(module) if hasattr(module, "__file__") else "".join(getlines(code.co_filename))
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda) and _has_code(node, code)]
-        text = ast.get_source_segment(source, nodes[0].body) if len(nodes) == 1 else None
+        text = _format_expression(nodes[0].body) if len(nodes) == 1 else _UNKNOWN
     except (OSError, TypeError, SyntaxError, RecursionError):
         return _UNKNOWN
-    line = " ".join((text or _UNKNOWN).split())
+    line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _format_expression(node: ast.expr) -> str:
+    """The text of an expression, with the quotes that most formatters of source code write."""
+    text = ast.unparse(node)
+    return text.replace("'", '"') if text.count("'") and not set(text).intersection('"\\') else text
 
 
 def _has_code(node: ast.Lambda, code: CodeType) -> bool:

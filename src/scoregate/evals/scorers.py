@@ -174,7 +174,9 @@ def _find_fingerprint(given: Any, settings: Mapping[str, Any]) -> Fingerprint:
     if function is None and type(given).__module__.split(".")[0] == "scoregate":
         read_model = getattr(given, "_model_and_prompt", None)
         model, prompt = (None, None) if read_model is None else read_model()
-        return fingerprint_object(given, ignore=_WITHOUT_EFFECT, model=model, prompt=prompt)
+        # Older runs have scorers without this attribute.
+        unset = ("field",) if getattr(given, "field", None) is None else ()
+        return fingerprint_object(given, ignore=(*_WITHOUT_EFFECT, *unset), model=model, prompt=prompt)
     fingerprint = fingerprint_function(given if function is None else function)
     if (scale := settings["scale"]) is None:
         return fingerprint

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,10 @@ _LONGEST_NAME = 200
 _LONGEST_REASON = 300
 _PLUGIN = "scoregate-thresholds"
 _SCALE_ADVICE = "Divide it by the highest score"
+_LATE_ADVICE = (
+    "Give it in the test, or in the teardown of a fixture whose scope is one test. To judge the outputs of many tests "
+    "in one call, do so in a fixture before its `yield`"
+)
 _NOT_GIVEN: Any = object()
 
 
@@ -38,10 +43,20 @@ class EvalCase:
         outcome: the output; None without one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, note_late: Callable[[str], None] = lambda _: None) -> None:
         self.scores: dict[str, Evaluation | None] = {}
         self.body: dict[str, Any] = {}
         self.outcome: Any = None
+        self._note_late = note_late
+        self._ended_test = ""
+
+    def end(self, test: str) -> None:
+        """Accept nothing more: the test has ended, with the teardown of its fixtures, and its case is recorded.
+
+        Args:
+            test: the name of the test, for the error.
+        """
+        self._ended_test = test
 
     def score(
         self, name: str, value: Any, *, threshold: float | Threshold | None = None, reason: str | None = None
@@ -56,10 +71,12 @@ class EvalCase:
             reason: the reason for the score, for the report.
 
         Raises:
+            RuntimeError: the test has ended.
             TypeError: an argument has another type.
             ValueError: the number is outside of 0 to 1, or the name is empty, too long, used before, or "passed".
         """
         __tracebackhide__ = True
+        self._check_open(f"score {name!r:.60}")
         self._check_name(name)
         try:
             evaluation = ScoreReader(make_threshold(threshold), scale_advice=_SCALE_ADVICE).read(value)
@@ -75,13 +92,32 @@ class EvalCase:
         self.scores[name] = evaluation
 
     def output(self, value: Any) -> None:
-        """Report the output of the function under test; a second call replaces the first."""
+        """Report the output of the function under test; a second call replaces the first.
+
+        Raises:
+            RuntimeError: the test has ended.
+        """
+        __tracebackhide__ = True
+        self._check_open("the output")
         self.outcome = value
 
     def case(self, *, input: Any = _NOT_GIVEN, expected: Any = _NOT_GIVEN) -> None:  # noqa: A002
-        """Report the input and the expected output; without a call, the parameters of the test are the input."""
+        """Report the input and the expected output; without a call, the parameters of the test are the input.
+
+        Raises:
+            RuntimeError: the test has ended.
+        """
+        __tracebackhide__ = True
+        self._check_open("the case")
         given = {"input": input, "expected": expected}
         self.body |= {name: value for name, value in given.items() if value is not _NOT_GIVEN}
+
+    def _check_open(self, what: str) -> None:
+        __tracebackhide__ = True
+        if self._ended_test:
+            problem = f"{what} was given after the test {self._ended_test:.150} had ended"
+            self._note_late(problem)  # in a thread, the exception reaches no report
+            raise RuntimeError(f"{problem}. {_LATE_ADVICE}")
 
     def _check_name(self, name: str) -> None:
         __tracebackhide__ = True
@@ -112,6 +148,8 @@ def _describe(name: str, evaluation: Evaluation) -> str:
 
 
 CASE = pytest.StashKey[EvalCase]()
+NOTE_LATE = pytest.StashKey[Callable[[pytest.Item, str], None]]()
+"""In the stash of the configuration: receives what was given to the case of a test after its end."""
 
 
 def open_case(item: pytest.Item) -> EvalCase:
@@ -119,7 +157,8 @@ def open_case(item: pytest.Item) -> EvalCase:
     plugins = item.config.pluginmanager
     if not plugins.has_plugin(_PLUGIN):
         plugins.register(_ThresholdCheck(), _PLUGIN)
-    item.stash[CASE] = EvalCase()
+    note_late = item.config.stash.get(NOTE_LATE, lambda *_: None)
+    item.stash[CASE] = EvalCase(partial(note_late, item))
     return item.stash[CASE]
 
 
@@ -136,6 +175,20 @@ class _ThresholdCheck:
                 item.add_report_section("call", "scoregate", "\n".join(lines))
             raise
         if lines := _failures(item):
+            raise BelowThreshold("\n".join(lines), pytrace=False)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Check the scores that fixtures gave after the test, and end the case."""
+        known = _failures(item)
+        try:
+            result = yield
+        finally:
+            if (case := item.stash.get(CASE, None)) is not None:
+                case.end(item.nodeid)
+        # The thresholds of a test that is expected to fail don't count.
+        if (lines := _failures(item)[len(known) :]) and item.get_closest_marker("xfail") is None:
             raise BelowThreshold("\n".join(lines), pytrace=False)
         return result
 

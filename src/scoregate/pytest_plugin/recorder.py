@@ -25,13 +25,14 @@ from scoregate.pytest_plugin.collected import (
     repeat_test,
     select_tests,
 )
+from scoregate.pytest_plugin.eval_case import NOTE_LATE
 from scoregate.pytest_plugin.langsmith_feedback import start_case
 from scoregate.pytest_plugin.session_logs import SessionLogs, dump_plan
 from scoregate.pytest_plugin.trials import Trial
 
 TRIALS_FIELD = "scoregate_trials"
 """The attribute of a report with the trials of its test."""
-_WORKER = "scoregate"
+_WORKER, _LATE = "scoregate", "scoregate_late"
 _TRIAL = pytest.StashKey[Trial]()
 _ATTEMPTS = pytest.StashKey[list[list[tuple[str, dict[str, Any]]]]]()
 # JUnit XML names the case of a test by it, so that `exec --junit` doesn't record the test twice.
@@ -51,6 +52,17 @@ class Recorder:
         self._plan = Plan()
         self._deselected = 0
         self._is_running = False
+        self._late: list[tuple[str, str]] = []
+        config.stash[NOTE_LATE] = self._note_late
+
+    def _note_late(self, item: pytest.Item, problem: str) -> None:
+        """Note what a thread or a fixture gave to the case of a test after its end: it is in no record."""
+        if (place := item.stash.get(PLACE, None)) is None:
+            return
+        if self._output is None:
+            self._logs.add_problem(place.suite, problem)
+        else:
+            self._late.append((place.suite, problem))
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -148,6 +160,8 @@ class Recorder:
         output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}
         if (text := output.get(_WORKER)) is not None:
             self._deselected += self._logs.add_plan(text)
+            for suite, problem in json.loads(output.get(_LATE, "[]")):
+                self._logs.add_problem(suite, problem)
         elif error:
             self._logs.has_other_failures = True
 
@@ -155,6 +169,7 @@ class Recorder:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the suites."""
         if self._output is not None:
+            self._output[_LATE] = dump(self._late).decode()
             return
         if self._is_running:
             self._logs.finish(exitstatus)

@@ -119,6 +119,16 @@ class SessionLogs:
             meter.stop()
             report_budget_stop(log, meter)
 
+    def add_problem(self, suite: str, problem: str) -> None:
+        """Report that the record of a suite is not complete, also after its end.
+
+        Args:
+            suite: the id of the suite.
+            problem: what is missing.
+        """
+        planned = PlannedSuite() if self._plan is None else self._plan.suites.get(suite, PlannedSuite())
+        self._open(suite, planned).emit("errored", stage="suite", error=ErrorInfo("LateResult", problem))
+
     def finish(self, exit_code: int) -> None:
         """Finish the suites. Without a plan they stay open: which tests are missing is unknown.
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.scorers.check import Check, Values, check_length, import_extra, read_text
+from scoregate.scorers.check import Check, Values, check_length, import_extra
 from scoregate.scorers.documents import json_schema, json_valid
+from scoregate.scorers.output_texts import read_json_text
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -32,7 +33,8 @@ def assertion(name: str) -> Check:
 
     The field `expected` of a case is a list such as `[{"type": "contains", "value": "9", "metric": "hours"}]`. The
     `type` is one of `scoregate.scorers.assertions.TYPES`, or `not-` and one of them. The score is the mean, by
-    `weight`. An assertion with `"required": false` is only scored.
+    `weight`. An assertion with `"required": false` is only scored. As in promptfoo, an output that is not a text is
+    compared as JSON.
 
     Args:
         name: the metric, which is the scorer's name, too.
@@ -99,7 +101,7 @@ class CaseRubric:
             kind = str(each["type"])
             if kind.removeprefix(NOT) != RUBRIC or each.get("metric") != self.name:
                 continue
-            evaluation = await judge(str(each["value"]), model=self.model)(output, input)
+            evaluation = await judge(str(each["value"]), model=self.model)(to_text(output), input)
             passed = (evaluation.score == 1) != kind.startswith(NOT)
             results.append(_Result(passed, str((evaluation.metadata or {}).get("reason", "")), each))
         return _combine(results)
@@ -185,7 +187,7 @@ def _evaluate(each: Mapping[str, Any], values: Values) -> _Result:
 
 
 def _equals(values: Values, each: Mapping[str, Any]) -> bool:
-    wanted, output = each.get("value"), read_text(values.output, each["type"])
+    wanted, output = each.get("value"), read_json_text(values.output, each["type"])
     if isinstance(wanted, str):
         return output == wanted
     try:
@@ -207,7 +209,7 @@ def _same_json(one: Any, other: Any) -> bool:
 def _contains(*, every: bool, ignore_case: bool = False) -> Callable[[Values, Mapping[str, Any]], bool]:
     def check(values: Values, each: Mapping[str, Any]) -> bool:
         wanted = each["value"] if isinstance(each["value"], list) else [each["value"]]
-        output = read_text(values.output, each["type"])
+        output = read_json_text(values.output, each["type"])
         if ignore_case:
             output, wanted = output.lower(), [text.lower() for text in wanted]
         return (all if every else any)(text in output for text in wanted)
@@ -216,18 +218,18 @@ def _contains(*, every: bool, ignore_case: bool = False) -> Callable[[Values, Ma
 
 
 def _matches(values: Values, each: Mapping[str, Any]) -> bool:
-    return re.search(each["value"], read_text(values.output, each["type"])) is not None
+    return re.search(each["value"], read_json_text(values.output, each["type"])) is not None
 
 
 def _is_json(values: Values, each: Mapping[str, Any]) -> bool:
-    text = read_text(values.output, each["type"])
+    text = read_json_text(values.output, each["type"])
     check = json_valid() if each.get("value") is None else json_schema(each["value"])
     problem = check(text)
     return problem is not None and problem.score == 1
 
 
 def _contains_json(values: Values, each: Mapping[str, Any]) -> bool:
-    values_in_text = list(_find_json(read_text(values.output, each["type"])))
+    values_in_text = list(_find_json(read_json_text(values.output, each["type"])))
     if each.get("value") is None:
         return bool(values_in_text)
     check = json_schema(each["value"])
@@ -249,7 +251,7 @@ def _find_json(text: str) -> Iterator[Any]:
 
 def _is_near(values: Values, each: Mapping[str, Any]) -> bool:
     rapidfuzz = import_extra("rapidfuzz", "levenshtein needs", extra="scorers")
-    output = read_text(values.output, each["type"])
+    output = read_json_text(values.output, each["type"])
     check_length(output, _MOST_CHARACTERS, "levenshtein")
     return bool(rapidfuzz.distance.Levenshtein.distance(output, each["value"]) <= each["threshold"])
 
@@ -260,7 +262,7 @@ def _is_any(values: Values, each: Mapping[str, Any]) -> bool:
 
 def _matches_fuzzily(values: Values, each: Mapping[str, Any]) -> bool:
     """Whether one text contains the other, without case, punctuation and articles, as FuzzyMatch of OpenAI Evals."""
-    one, other = (_normalize(text) for text in (read_text(values.output, each["type"]), str(each["value"])))
+    one, other = (_normalize(text) for text in (read_json_text(values.output, each["type"]), str(each["value"])))
     return one in other or other in one if one and other else one == other
 
 
@@ -278,7 +280,7 @@ TYPES: Mapping[str, Callable[[Values, Mapping[str, Any]], bool]] = {
     "contains-any": _contains(every=False),
     "icontains-all": _contains(every=True, ignore_case=True),
     "icontains-any": _contains(every=False, ignore_case=True),
-    "starts-with": lambda values, each: read_text(values.output, each["type"]).startswith(each["value"]),
+    "starts-with": lambda values, each: read_json_text(values.output, each["type"]).startswith(each["value"]),
     "regex": _matches,
     "is-json": _is_json,
     "contains-json": _contains_json,

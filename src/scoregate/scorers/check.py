@@ -9,9 +9,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from scoregate.core.evaluation import Evaluation, Scale, Threshold
-from scoregate.core.json_io import to_plain, to_text
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.scorers.output_texts import EXPECTED, read_output, read_text, select_field
 
 if TYPE_CHECKING:
     from scoregate.core.trajectories.trajectory import Trajectory
@@ -24,11 +24,35 @@ NO_TRAJECTORY = (
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a check compares."""
+    """What a check compares.
+
+    Attributes:
+        output: the output of the task.
+        expected: the expected output of the case.
+        duration_s: how long the task took, in seconds.
+        field: the path of the field that is compared; None is the whole output.
+    """
 
     output: Any
     expected: Any
     duration_s: float
+    field: str | None = None
+
+    def read_output(self, check: str) -> str:
+        """The text of the output, or of its field.
+
+        Raises:
+            ValueError: it is not a text.
+        """
+        return read_output(self.output, self.field, check)
+
+    def read_expected(self, given: Any, check: str) -> str:
+        """The text that the output is compared with.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return read_text(find_expected(self, given, check), check, EXPECTED)
 
 
 @dataclass(frozen=True)
@@ -38,7 +62,7 @@ class Check:
     Attributes:
         name: the scorer's name in the record.
         check: computes the score from the values and the parameters.
-        parameters: what the score depends on besides the values.
+        parameters: what the score depends on besides the values. `field` is the path of the field that is compared.
         threshold: where a score passes; None leaves it to the check.
         higher_is_better: the direction for comparisons.
         version: a number that changes with the meaning of the scores.
@@ -59,7 +83,8 @@ class Check:
             expected: the expected output of the case.
             duration_s: how long the task took, in seconds.
         """
-        return self.check(Values(output, expected, duration_s), **self.parameters)
+        parameters = dict(self.parameters)
+        return self.check(Values(output, expected, duration_s, parameters.pop("field", None)), **parameters)
 
 
 def pass_or_fail(passed: bool, reason: str) -> Evaluation:
@@ -86,34 +111,17 @@ def require_all_steps(trajectory: Trajectory, name: str, steps: str) -> None:
 def find_expected(values: Values, given: Any, check: str) -> Any:
     """What the output is compared with: the argument of the check, otherwise the case's `expected`.
 
+    Of an expected object, the field is compared that is compared of the output.
+
     Raises:
         ValueError: there is neither. NaN is what pandas has for an empty cell.
     """
     expected = values.expected if given is None else given
     if expected is None or (isinstance(expected, float) and isnan(expected)):
         raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
+    if given is None and values.field is not None and isinstance(expected, Mapping):
+        return select_field(expected, values.field, EXPECTED)
     return expected
-
-
-def read_text(value: Any, check: str, what: str = "the output") -> str:
-    """A value as a text: a text as it is, anything else as JSON.
-
-    Args:
-        value: the value.
-        check: the name of the check.
-        what: what the value is, for the error.
-
-    Raises:
-        ValueError: it has an image or a recording. Their JSON has a digest, which any text may be found in by chance.
-    """
-    text = to_text(value)
-    if '"media":"sha256:' in text and not isinstance(value, str):
-        from scoregate.core.media import find_references
-
-        for reference in find_references(to_plain(value)):
-            kind = "an image" if reference.type.startswith("image/") else "a recording"
-            raise ValueError(f"{what} has {kind}, and {check} compares texts; equals() or a judge can compare it")
-    return text
 
 
 def check_length(text: str, most: int, check: str) -> None:

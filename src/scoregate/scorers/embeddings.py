@@ -8,7 +8,8 @@ from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.grading.prompts import digest_texts
-from scoregate.scorers.check import Values, check_length, find_expected, read_text
+from scoregate.scorers.check import Values, check_length
+from scoregate.scorers.output_texts import check_field
 
 _MOST_CHARACTERS = 200_000
 
@@ -23,6 +24,7 @@ class EmbeddingSimilarity:
         expected: what to compare with; None is the case's `expected`.
         threshold: where a score passes; None only compares.
         max_concurrency: how many requests are sent at once.
+        field: the path of the text in the output; None is the output itself.
         higher_is_better: always true.
     """
 
@@ -34,6 +36,7 @@ class EmbeddingSimilarity:
     expected: str | None = None
     threshold: Threshold | float | None = None
     max_concurrency: int = 10
+    field: str | None = None
 
     async def __call__(self, output: Any, expected: Any = None) -> Evaluation:
         """Ask the model, and compare the vectors.
@@ -51,10 +54,8 @@ class EmbeddingSimilarity:
             MissingExtra: a package is not installed.
         """
         name = "embedding_similarity"
-        output_text = read_text(output, name)
-        wanted = read_text(
-            find_expected(Values(output, expected, 0.0), self.expected, name), name, "the expected output"
-        )
+        values = Values(output, expected, 0.0, self.field)
+        output_text, wanted = values.read_output(name), values.read_expected(self.expected, name)
         for text in (output_text, wanted):
             check_length(text, _MOST_CHARACTERS, name)
         if output_text.strip() == wanted.strip():
@@ -80,6 +81,7 @@ def embedding_similarity(
     *,
     model: str = "text-embedding-3-small",
     threshold: Threshold | float | None = None,
+    field: str | None = None,
     name: str | None = None,
     max_concurrency: int = 10,
 ) -> EmbeddingSimilarity:
@@ -92,6 +94,8 @@ def embedding_similarity(
         expected: what to compare with; default: the case's `expected`.
         model: the model for embeddings, "provider/name" or a name of OpenAI's.
         threshold: the score at or above which a case passes; default: the score is only compared.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "embedding_similarity".
         max_concurrency: how many requests are sent at once.
 
@@ -100,7 +104,8 @@ def embedding_similarity(
     """
     if not isinstance(model, str) or not model.strip():
         raise ValueError(f"embedding_similarity needs the name of a model for embeddings, not {model!r:.60}")
-    return EmbeddingSimilarity(name or "embedding_similarity", model, expected, threshold, max_concurrency)
+    path = check_field(field, "embedding_similarity")
+    return EmbeddingSimilarity(name or "embedding_similarity", model, expected, threshold, max_concurrency, path)
 
 
 def compute_cosine(one: list[float], other: list[float]) -> float:

@@ -13,6 +13,7 @@ from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.judge import ask_choice
 from scoregate.grading.prompts import Template, describe_choices, describe_pair, digest_texts, render_question
 from scoregate.scorers.check import NO_TRAJECTORY, require_all_steps
+from scoregate.scorers.output_texts import check_field, read_output
 
 if TYPE_CHECKING:
     from scoregate.core.trajectories.trajectory import Trajectory
@@ -34,6 +35,7 @@ class ModelJudge:
         model: "provider/name", a name of OpenAI's, or a `Model`; None is the project's.
         threshold: where a score passes; None only compares.
         max_concurrency: how many questions are asked at once.
+        field: the path of what the model sees of the output; None is all of it.
         higher_is_better: always true.
     """
 
@@ -46,6 +48,7 @@ class ModelJudge:
     model: str | Model | None = None
     threshold: Threshold | float | None = None
     max_concurrency: int = 10
+    field: str | None = None
 
     async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation:  # noqa: A002
         """Ask the model.
@@ -56,14 +59,18 @@ class ModelJudge:
             expected: the expected output.
 
         Raises:
+            ValueError: the output is not a text, an image or a recording, and there is no `field`.
             ModelError: the model gives no answer.
             MissingExtra: a package is not installed.
         """
+        return await self._ask(read_output(output, self.field, "judge", media=True), input, expected)
+
+    async def _ask(self, shown_output: str, input: Any, expected: Any) -> Evaluation:  # noqa: A002
         from scoregate.models import get_model
 
         blocks = {"input": input, "expected output": expected}
         shown = {name: to_text(value) for name, value in blocks.items() if value is not None}
-        prompt = render_question(Template.METRIC, {**shown, "output": to_text(output)}, values=self._values())
+        prompt = render_question(Template.METRIC, {**shown, "output": shown_output}, values=self._values())
         grade = await ask_choice(get_model(self.model), prompt, list(self.choices))
         metadata = {"reason": grade.reason, "answer": grade.value, "prompt": grade.prompt}
         return Evaluation(self.choices[str(grade.value)], metadata=metadata)
@@ -86,13 +93,20 @@ class ModelJudge:
 
 
 def judge(
-    question: str, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+    question: str,
+    *,
+    model: str | Model | None = None,
+    field: str | None = None,
+    name: str | None = None,
+    max_concurrency: int = 10,
 ) -> ModelJudge:
     """Asks a model a question about the output; Yes passes, No fails.
 
     Args:
         question: a question that is answered by Yes if the output is good, or criteria that it must meet.
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: the start of the question.
         max_concurrency: how many questions are asked at once.
 
@@ -100,7 +114,8 @@ def judge(
         ValueError: the question is empty.
     """
     _check_question(question)
-    return ModelJudge(name or _make_name(question), question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
+    path = check_field(field, "judge")
+    return ModelJudge(name or _make_name(question), question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency, path)
 
 
 def choice_judge(
@@ -109,6 +124,7 @@ def choice_judge(
     *,
     threshold: Threshold | float | None = None,
     model: str | Model | None = None,
+    field: str | None = None,
     name: str | None = None,
     max_concurrency: int = 10,
 ) -> ModelJudge:
@@ -119,6 +135,8 @@ def choice_judge(
         choices: the answers and their scores, from 0 to 1: `{"right": 1, "in part": 0.5, "wrong": 0}`.
         threshold: the score at or above which a case passes; default: the score is only compared.
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: the start of the question.
         max_concurrency: how many questions are asked at once.
 
@@ -130,7 +148,8 @@ def choice_judge(
     scores = {str(answer): require_number(score, f"the score of {answer!r:.60}") for answer, score in items}
     if len(scores) < 2 or not all(0 <= score <= 1 for score in scores.values()):
         raise ValueError(f"choices must be at least two answers with scores from 0 to 1, not {choices!r:.100}")
-    return ModelJudge(name or _make_name(question), question, scores, model, threshold, max_concurrency)
+    path = check_field(field, "choice_judge")
+    return ModelJudge(name or _make_name(question), question, scores, model, threshold, max_concurrency, path)
 
 
 @dataclass(frozen=True)
@@ -160,18 +179,24 @@ class TrajectoryJudge(ModelJudge):
         if trajectory is None:
             raise ValueError(NO_TRAJECTORY.format(name=self.name))
         require_all_steps(trajectory, self.name, "steps")
-        shown = f"{trajectory.text()}\nThe output: {to_text(output)}"
-        return await super().__call__(shown, input, expected)
+        shown = to_text(output) if self.field is None else read_output(output, self.field, self.name, media=True)
+        return await self._ask(f"{trajectory.text()}\nThe output: {shown}", input, expected)
 
 
 def goal_reached(
-    goal: str | None = None, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+    goal: str | None = None,
+    *,
+    model: str | Model | None = None,
+    field: str | None = None,
+    name: str | None = None,
+    max_concurrency: int = 10,
 ) -> TrajectoryJudge:
     """Asks a model whether the agent reached the goal, by its steps and its output; Yes passes, No fails.
 
     Args:
         goal: the goal of all cases; default: what the case's input asks for, and its `expected` if there is one.
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        field: the path of what the model sees of outputs that are objects, such as "answer"; default: all.
         name: the scorer's name; default: "goal_reached".
         max_concurrency: how many questions are asked at once.
     """
@@ -180,17 +205,24 @@ def goal_reached(
         f"The output lists the steps of an agent. Yes: the results of its steps show that it reached {wanted}. "
         "A claim of the agent that no step supports is no evidence."
     )
-    return TrajectoryJudge(name or "goal_reached", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
+    path = check_field(field, "goal_reached")
+    return TrajectoryJudge(name or "goal_reached", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency, path)
 
 
 def plan_followed(
-    plan: str, *, model: str | Model | None = None, name: str | None = None, max_concurrency: int = 10
+    plan: str,
+    *,
+    model: str | Model | None = None,
+    field: str | None = None,
+    name: str | None = None,
+    max_concurrency: int = 10,
 ) -> TrajectoryJudge:
     """Asks a model whether the agent followed a plan; Yes passes, No fails.
 
     Args:
         plan: the steps that the agent must take, in order.
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        field: the path of what the model sees of outputs that are objects, such as "answer"; default: all.
         name: the scorer's name; default: "plan_followed".
         max_concurrency: how many questions are asked at once.
 
@@ -202,7 +234,8 @@ def plan_followed(
         "The output lists the steps of an agent. Yes: it took each step of this plan, in this order, and nothing "
         f"that the plan excludes. The plan: {plan}"
     )
-    return TrajectoryJudge(name or "plan_followed", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency)
+    path = check_field(field, "plan_followed")
+    return TrajectoryJudge(name or "plan_followed", question, _YES_OR_NO, model, PASS_AT_ONE, max_concurrency, path)
 
 
 def _check_question(question: str) -> None:

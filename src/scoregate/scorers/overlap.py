@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, read_text
+from scoregate.scorers.check import Check, Values, check_length, import_extra
+from scoregate.scorers.output_texts import add_field
 
 _MOST_CHARACTERS = 200_000
 # The time for a comparison is a product of the lengths: 0.1 s for two texts of this many words.
@@ -18,7 +19,11 @@ _WORD = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 
 
 def rouge_l(
-    expected: str | None = None, *, threshold: Threshold | float | None = None, name: str | None = None
+    expected: str | None = None,
+    *,
+    threshold: Threshold | float | None = None,
+    field: str | None = None,
+    name: str | None = None,
 ) -> Check:
     """Scores the longest sequence of words that both texts have in the same order, with any words between them.
 
@@ -28,6 +33,8 @@ def rouge_l(
     Args:
         expected: what to compare with; default: the case's `expected`.
         threshold: the score at or above which a case passes; default: the score is only compared.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "rouge_l".
 
     Raises:
@@ -36,7 +43,7 @@ def rouge_l(
     Source: Lin (2004), A Package for Automatic Evaluation of Summaries.
     """
     _import_rapidfuzz()
-    return Check(name or "rouge_l", _measure_rouge, {"expected": expected}, threshold)
+    return Check(name or "rouge_l", _measure_rouge, add_field({"expected": expected}, field, "rouge_l"), threshold)
 
 
 def bleu(
@@ -44,6 +51,7 @@ def bleu(
     *,
     tokenize: str = "13a",
     threshold: Threshold | float | None = None,
+    field: str | None = None,
     name: str | None = None,
 ) -> Check:
     """Scores how many sequences of up to four words of the output the expected output has, too.
@@ -55,6 +63,8 @@ def bleu(
         expected: what to compare with; default: the case's `expected`.
         tokenize: how sacrebleu finds words: "13a", "intl", "char" or "zh".
         threshold: the score at or above which a case passes; default: the score is only compared.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "bleu".
 
     Raises:
@@ -67,13 +77,13 @@ def bleu(
     if tokenize not in ("13a", "intl", "char", "zh", "none"):
         raise ValueError(f"tokenize must be '13a', 'intl', 'char', 'zh' or 'none', not {tokenize!r:.60}")
     _make_metric(tokenize)
-    return Check(name or "bleu", _measure_bleu, {"expected": expected, "tokenize": tokenize}, threshold)
+    parameters = add_field({"expected": expected, "tokenize": tokenize}, field, "bleu")
+    return Check(name or "bleu", _measure_bleu, parameters, threshold)
 
 
 def _find_texts(values: Values, expected: str | None, check: str) -> tuple[str, str]:
     """The output and the expected output as texts."""
-    wanted = read_text(find_expected(values, expected, check), check, "the expected output")
-    texts = read_text(values.output, check), wanted
+    texts = values.read_output(check), values.read_expected(expected, check)
     for text in texts:
         check_length(text, _MOST_CHARACTERS, check)
     return texts

@@ -17,6 +17,7 @@ from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial, serialize_output
 from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
 from scoregate.grading.prompts import Template, digest_texts
+from scoregate.scorers.output_texts import check_field, read_output
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -36,6 +37,7 @@ class PairwiseJudge:
         model: "provider/name", a name of OpenAI's, or a `Model`; None is the project's.
         threshold: where a score passes; None only compares.
         max_concurrency: how many outputs are compared at once.
+        field: the path of what the model sees of both outputs; None is all of them.
         higher_is_better: always true.
     """
 
@@ -48,6 +50,7 @@ class PairwiseJudge:
     model: str | Model | None = None
     threshold: Threshold | float | None = 0.5
     max_concurrency: int = 10
+    field: str | None = None
 
     async def __call__(self, output: Any, input: Any = None) -> Evaluation | None:  # noqa: A002
         """Compare the output with the baseline's.
@@ -61,6 +64,7 @@ class PairwiseJudge:
 
         Raises:
             InvalidSuite: no suite runs.
+            ValueError: an output is not a text, an image or a recording, and there is no `field`.
             ModelError: the model gives no answer.
             MissingExtra: a package is not installed.
         """
@@ -70,7 +74,8 @@ class PairwiseJudge:
         if (recorded := recorded_baseline(trial)) is None:
             _report_missing(trial, self.name)
             return None
-        baseline, challenger = to_text(recorded), to_text(serialize_output(output))
+        challenger = read_output(serialize_output(output), self.field, "pairwise", media=True)
+        baseline = read_output(recorded, self.field, "pairwise", media=True, what="the baseline's output")
         question = None if input is None else to_text(input)
         grade = await judge_battle(
             get_model(self.model), baseline, challenger, criteria=self.criteria, input_text=question
@@ -93,6 +98,7 @@ def pairwise(
     *,
     threshold: Threshold | float | None = 0.5,
     model: str | Model | None = None,
+    field: str | None = None,
     name: str | None = None,
     max_concurrency: int = 10,
 ) -> PairwiseJudge:
@@ -106,6 +112,8 @@ def pairwise(
         criteria: what makes an output better; default: that it is more helpful.
         threshold: the score at or above which a case passes. Default: 0.5, so an output that is not worse passes.
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "pairwise".
         max_concurrency: how many outputs are compared at once.
 
@@ -114,7 +122,8 @@ def pairwise(
     """
     if not isinstance(criteria, str) or not criteria.strip():
         raise ValueError(f"pairwise needs criteria, not {criteria!r:.60}")
-    return PairwiseJudge(name or "pairwise", criteria, model, threshold, max_concurrency)
+    path = check_field(field, "pairwise")
+    return PairwiseJudge(name or "pairwise", criteria, model, threshold, max_concurrency, path)
 
 
 def _report_missing(trial: Trial, name: str) -> None:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from scoregate.core.evaluation import Evaluation
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.scorers.check import Check, Values, check_length, import_extra, read_text
+from scoregate.scorers.check import Check, Values, check_length, import_extra
+from scoregate.scorers.output_texts import add_field, read_json_text, select_field
 
 _MOST_CHARACTERS = 1_000_000
 _MOST_SHOWN, _LONGEST_EXCERPT = 5, 40
@@ -84,9 +85,12 @@ def pii_free(
     kinds: Iterable[str] = KINDS,
     countries: Iterable[str] = COUNTRIES,
     allow: Iterable[str] = (),
+    field: str | None = None,
     name: str | None = None,
 ) -> Check:
     """Passes if the output has no personal data of these kinds. Names and postal addresses are not found.
+
+    All of an output that is an object is searched, with the names of its fields.
 
     Numbers with check digits count only if these are right: IBANs, credit cards, and most national ids. Phone numbers
     are found in international form (+49 30 …), and in national forms with separators that begin with 0 or have the
@@ -96,6 +100,7 @@ def pii_free(
         kinds: what to look for, of "email", "iban", "credit_card", "ip", "phone" and "national_id"; default: all.
         countries: whose national ids, such as "us" and "de"; default: those of all 20 countries that are known.
         allow: values that may occur, such as "help@shop.example" or "*@shop.example"; case does not count.
+        field: the path of the field that is searched, such as "answer" or "messages.-1.content"; default: all.
         name: the scorer's name; default: "pii_free".
 
     Raises:
@@ -114,11 +119,12 @@ def pii_free(
     if not wanted:
         raise ValueError("pii_free needs at least one kind")
     parameters = {"kinds": wanted, "countries": places, "allow": [each.lower() for each in allow]}
-    return Check(name or "pii_free", _check_personal_data, parameters)
+    return Check(name or "pii_free", _check_personal_data, add_field(parameters, field, "pii_free"))
 
 
 def _check_personal_data(values: Values, *, kinds: list[str], countries: list[str], allow: list[str]) -> Evaluation:
-    text = read_text(values.output, "pii_free")
+    output = values.output if values.field is None else select_field(values.output, values.field)
+    text = read_json_text(output, "pii_free")
     check_length(text, _MOST_CHARACTERS, "pii_free")
     findings = [
         each

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail, read_text
+from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
+from scoregate.scorers.output_texts import add_field
 
 _LONGEST = 100
 # The time for a comparison is a product of the lengths.
@@ -28,47 +29,69 @@ def equals(expected: Any = None, *, ignore_case: bool = False, strip: bool = Tru
     return Check(name or _make_name("equals", expected), _check_equality, parameters)
 
 
-def contains(text: str | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+def contains(
+    text: str | None = None, *, ignore_case: bool = False, field: str | None = None, name: str | None = None
+) -> Check:
     """Passes if the output contains a text.
 
     Args:
         text: the text; default: the case's `expected`.
         ignore_case: whether upper and lower case are equal.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "contains", with the text if it is given.
     """
     parameters = {"texts": text, "ignore_case": ignore_case, "needs": "text", "check": "contains"}
-    return Check(name or _make_name("contains", text), _check_containment, parameters)
+    named = name or _make_name("contains", text)
+    return Check(named, _check_containment, add_field(parameters, field, "contains"))
 
 
-def contains_all(texts: Iterable[str] | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+def contains_all(
+    texts: Iterable[str] | None = None, *, ignore_case: bool = False, field: str | None = None, name: str | None = None
+) -> Check:
     """Passes if the output contains all texts.
 
     Args:
         texts: the texts; default: the case's `expected`, a list.
         ignore_case: whether upper and lower case are equal.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "contains_all", with the texts if they are given.
     """
-    return _make_containment("contains_all", "all", texts, ignore_case, name)
+    return _make_containment("contains_all", "all", texts, ignore_case, field, name)
 
 
-def contains_any(texts: Iterable[str] | None = None, *, ignore_case: bool = False, name: str | None = None) -> Check:
+def contains_any(
+    texts: Iterable[str] | None = None, *, ignore_case: bool = False, field: str | None = None, name: str | None = None
+) -> Check:
     """Passes if the output contains at least one of the texts.
 
     Args:
         texts: the texts; default: the case's `expected`, a list.
         ignore_case: whether upper and lower case are equal.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "contains_any", with the texts if they are given.
     """
-    return _make_containment("contains_any", "any", texts, ignore_case, name)
+    return _make_containment("contains_any", "any", texts, ignore_case, field, name)
 
 
-def regex(pattern: str | None = None, *, flags: int = 0, full: bool = False, name: str | None = None) -> Check:
+def regex(
+    pattern: str | None = None,
+    *,
+    flags: int = 0,
+    full: bool = False,
+    field: str | None = None,
+    name: str | None = None,
+) -> Check:
     """Passes if the output matches a regular expression.
 
     Args:
         pattern: the expression; default: the case's `expected`.
         flags: flags of the module `re`, such as `re.IGNORECASE`.
         full: whether the whole output must match, and not only a part of it.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "regex", with the expression if it is given.
 
     Raises:
@@ -77,12 +100,12 @@ def regex(pattern: str | None = None, *, flags: int = 0, full: bool = False, nam
     if pattern is not None:
         re.compile(pattern, flags)
     parameters = {"pattern": pattern, "flags": int(flags), "full": full}
-    return Check(name or _make_name("regex", pattern), _check_regex, parameters)
+    return Check(name or _make_name("regex", pattern), _check_regex, add_field(parameters, field, "regex"))
 
 
 def length(
     *, min: int | None = None, max: int | None = None, unit: Literal["characters", "words"] = "characters",  # noqa: A002
-    name: str | None = None,
+    field: str | None = None, name: str | None = None,
 ) -> Check:  # fmt: skip
     """Passes if the output has a length in a range. Both ends are included.
 
@@ -90,6 +113,8 @@ def length(
         min: the shortest length; default: any.
         max: the longest length; default: any.
         unit: what is counted, "characters" or "words".
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "length".
 
     Raises:
@@ -99,46 +124,59 @@ def length(
         raise ValueError(f"unit must be 'characters' or 'words', not {unit!r}")
     if min is None and max is None:
         raise ValueError("length needs `min`, `max` or both")
-    return Check(name or "length", _check_length, {"least": min, "most": max, "unit": unit})
+    return Check(name or "length", _check_length, add_field({"least": min, "most": max, "unit": unit}, field, "length"))
 
 
 def levenshtein(
-    expected: str | None = None, *, threshold: Threshold | float | None = None, name: str | None = None
+    expected: str | None = None,
+    *,
+    threshold: Threshold | float | None = None,
+    field: str | None = None,
+    name: str | None = None,
 ) -> Check:
     """Scores how few characters differ: 1 minus the edit distance divided by the length of the longer text.
 
     Args:
         expected: what to compare with; default: the case's `expected`.
         threshold: the score at or above which a case passes; default: the score is only compared.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "levenshtein".
 
     Raises:
         MissingExtra: rapidfuzz is not installed.
     """
-    return _make_comparison("levenshtein", expected, threshold, name)
+    return _make_comparison("levenshtein", expected, threshold, field, name)
 
 
 def similarity(
-    expected: str | None = None, *, threshold: Threshold | float | None = None, name: str | None = None
+    expected: str | None = None,
+    *,
+    threshold: Threshold | float | None = None,
+    field: str | None = None,
+    name: str | None = None,
 ) -> Check:
     """Scores how similar the words of two texts are, in any order and case.
 
     Args:
         expected: what to compare with; default: the case's `expected`.
         threshold: the score at or above which a case passes; default: the score is only compared.
+        field: the path of the text in outputs that are objects, such as "answer" or "messages.-1.content"; "$" is their
+            JSON. Default: the output is the text.
         name: the scorer's name; default: "similarity".
 
     Raises:
         MissingExtra: rapidfuzz is not installed.
     """
-    return _make_comparison("similarity", expected, threshold, name)
+    return _make_comparison("similarity", expected, threshold, field, name)
 
 
 def _make_comparison(
-    measure: str, expected: str | None, threshold: Threshold | float | None, name: str | None
+    measure: str, expected: str | None, threshold: Threshold | float | None, field: str | None, name: str | None
 ) -> Check:
     _import_rapidfuzz()
-    return Check(name or measure, _measure_similarity, {"expected": expected, "measure": measure}, threshold)
+    parameters = add_field({"expected": expected, "measure": measure}, field, measure)
+    return Check(name or measure, _measure_similarity, parameters, threshold)
 
 
 def _make_name(check: str, argument: Any) -> str:
@@ -146,12 +184,15 @@ def _make_name(check: str, argument: Any) -> str:
     return check if argument is None else f"{check} {' '.join(to_text(argument).split())[:_LONGEST]}"
 
 
-def _make_containment(check: str, needs: str, texts: Any, ignore_case: bool, name: str | None) -> Check:
+def _make_containment(
+    check: str, needs: str, texts: Any, ignore_case: bool, field: str | None, name: str | None
+) -> Check:
     if isinstance(texts, str):
         raise TypeError(f"{check} needs a list of texts; for one text use contains({texts!r:.60})")
     given = None if texts is None else list(texts)
     parameters = {"texts": given, "ignore_case": ignore_case, "needs": needs, "check": check}
-    return Check(name or _make_name(check, None if given is None else ", ".join(given)), _check_containment, parameters)
+    named = name or _make_name(check, None if given is None else ", ".join(given))
+    return Check(named, _check_containment, add_field(parameters, field, check))
 
 
 def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: bool) -> Evaluation:
@@ -181,7 +222,7 @@ def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: 
         raise TypeError(f"{check} needs texts in `expected`, not {expected!r:.60}")
     if any(isinstance(each, bool) or not isinstance(each, str | int | float) or each == "" for each in wanted):
         raise TypeError(f"{check} needs texts that are not empty, not {expected!r:.60}")
-    text = read_text(values.output, check)
+    text = values.read_output(check)
     text = text.casefold() if ignore_case else text
     missing = [str(each) for each in wanted if (str(each).casefold() if ignore_case else str(each)) not in text]
     passed = len(missing) < len(wanted) if needs == "any" else not missing
@@ -193,12 +234,12 @@ def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool)
     if not expression.pattern and not full:
         raise ValueError("regex needs an expression that is not empty: every output matches an empty one")
     match = expression.fullmatch if full else expression.search
-    match_of_pattern = match(read_text(values.output, "regex"))
+    match_of_pattern = match(values.read_output("regex"))
     return pass_or_fail(match_of_pattern is not None, f"no match of {expression.pattern:.{_LONGEST}}")
 
 
 def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:
-    text = read_text(values.output, "length")
+    text = values.read_output("length")
     count = len(text.split()) if unit == "words" else len(text)
     passed = (least is None or count >= least) and (most is None or count <= most)
     return pass_or_fail(passed, f"{count} {unit}")
@@ -206,8 +247,7 @@ def _check_length(values: Values, *, least: int | None, most: int | None, unit: 
 
 def _measure_similarity(values: Values, *, expected: str | None, measure: str) -> Evaluation:
     rapidfuzz = _import_rapidfuzz()
-    output = read_text(values.output, measure)
-    wanted = read_text(find_expected(values, expected, measure), measure, "the expected output")
+    output, wanted = values.read_output(measure), values.read_expected(expected, measure)
     for text in (wanted, output):
         check_length(text, _MOST_CHARACTERS, measure)
     if measure == "levenshtein":

@@ -25,7 +25,7 @@ QUESTION = "Does the picture show what was asked for?"
 
 
 def run(output: Any, *, input_value: Any = "A red field", scorer: Any = None) -> Any:
-    scorers = [scorer or judge(QUESTION, name="shows")]
+    scorers = [scorer or judge(QUESTION, name="shows", field="$" if isinstance(output, dict) else None)]
     (case,) = evaluate("painter", data=[{"id": "a", "input": input_value}], task=lambda: output, scorers=scorers).cases
     return case
 

@@ -54,6 +54,26 @@ def test_judges_of_trajectories_see_the_steps_and_the_output(
     assert (error.evaluator, error.error.type) == ("goal_reached", "ValueError")
 
 
+def test_judges_see_the_field_of_an_output_and_nothing_else(server: OpenAIServer) -> None:
+    """Without a field, an output that is an object is an error, and no model is asked."""
+    server.answers("", {"reason": "x", "answer": "Yes"})
+    output = {"answer": "At nine.", "sources": ["SECRET SOURCE"]}
+    for make in (judge, lambda question, **field: choice_judge(question, {"Yes": 1, "No": 0}, **field)):
+        server.requests.clear()
+        result = evaluate("demo", data=["Open?"], task=lambda _: output, scorers=make(POLITE, field="answer"))
+        assert list(result.scores.values()) == [1.0]
+        (text,) = prompts(server)
+        assert "BEGIN output\nAt nine.\n" in text
+        assert "SECRET SOURCE" not in text
+        result = evaluate("demo", data=["Open?"], task=lambda _: output, scorers=make(POLITE))
+        (error,) = result.cases[0].errors
+        assert "judge needs a text, and the output is an object with 'answer', 'sources'" in error.error.message
+        assert len(server.requests) == 1
+    steps = Trajectory([ToolCall("find", {"q": "hours"}, "at 9")], output=output)
+    evaluate("demo", data=["Open?"], task=lambda _: steps, scorers=[goal_reached(field="answer")])
+    assert prompts(server)[-1].count("The output: At nine.\n") == 1
+
+
 def test_a_choice_has_its_score(server: OpenAIServer) -> None:
     server.answers("How right", {"answer": "in part"})
     scorer = choice_judge("How right is it?", {"right": 1, "in part": 0.5, "wrong": 0}, threshold=0.75)

@@ -55,10 +55,27 @@ def test_a_model_with_position_bias_decides_nothing(server: OpenAIServer) -> Non
 @pytest.mark.usefixtures("baseline")
 def test_equal_outputs_are_a_tie_without_a_question(server: OpenAIServer) -> None:
     assert run("a good answer").scores == {"pairwise": 0.5}
-    assert run({"text": "good", "n": 1}, "json").scores == {"pairwise": 0.5}
+    assert run({"text": "good", "n": 1}, "json", field="$").scores == {"pairwise": 0.5}
+    assert run({"text": "good", "n": 2}, "json", field="text").scores == {"pairwise": 0.5}
     assert server.requests == []
     prefers(server, {"good": 1, "best": 2})
-    assert run({"text": "best", "n": 1}, "json").scores == {"pairwise": 1}
+    assert run({"text": "best", "n": 1}, "json", field="$").scores == {"pairwise": 1}
+
+
+@pytest.mark.usefixtures("baseline")
+def test_both_outputs_are_texts_or_have_the_field(server: OpenAIServer) -> None:
+    prefers(server, {"good": 1, "best": 2})
+    case = run({"text": "best", "n": 1}, "json", field="text").cases[0]
+    assert case.scores == {"pairwise": 1}
+    metadata = case.evaluations["pairwise"].metadata
+    assert (metadata["baseline"], metadata["challenger"]) == ("good", "best")
+    for output, options, message in (
+        ({"text": "best"}, {}, "pairwise needs a text, and the output is an object with 'text'"),
+        ("best", {}, "and the baseline's output is an object with 'text', 'n'"),
+        ({"text": "best", "n": 1}, {"field": "n.x"}, "has no field 'x'"),
+    ):
+        (error,) = run(output, "json", **options).cases[0].errors
+        assert message in error.error.message
 
 
 def test_without_a_baseline_there_is_no_score_and_a_reason(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.host.conftest import Project
 
@@ -52,6 +53,32 @@ def test_a_suite_is_found_run_and_compared_with_its_base(project: Project) -> No
     assert "1 newly failing" in changed.output
     assert "missing: 17" in changed.comment
     assert "not comparable" not in changed.output, "the scorers have the same fingerprints"
+
+
+LENGTH = """
+from scoregate import evaluate
+from scoregate.scorers import scorer
+evaluate("s", data=[{"input": f"q {n}"} for n in range(20)], task=lambda input: "TEXT", scorers=[SCORER])
+"""
+
+
+@pytest.mark.parametrize(
+    "old", ["lambda output: len( output )<9", "scorer(lambda output: len(output) < 9, name='len( output )<9')"]
+)
+def test_a_formatter_hides_no_regression(project: Project, old: str) -> None:
+    """Neither with a base of this version, nor with one in which the name of a lambda is its source."""
+    project.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
+    project.write("evals/eval_s.py", LENGTH.replace("TEXT", "ok").replace("SCORER", old))
+    base = project.scoregate("run", "--baseline", "none")
+    name = "len( output )<9" if "name=" in old else "len(output) < 9"
+    assert list(base.run["suites"][0]["evaluators"]) == [name]
+    base.out.rename(project.root / "base")
+    new = LENGTH.replace("TEXT", "much too long").replace("SCORER", "lambda output: (len(output) < 9)")
+    project.write("evals/eval_s.py", new)
+    changed = project.scoregate("run", "--baseline", "base")
+    assert (changed.exit_code, list(changed.run["suites"][0]["evaluators"])) == (1, ["len(output) < 9"])
+    assert "20 newly failing" in changed.output
+    assert "not comparable" not in changed.output
 
 
 def test_a_suite_that_measures_nothing_is_never_green(project: Project) -> None:

@@ -50,7 +50,7 @@ def test_rouge_l_counts_letters_of_every_language() -> None:
     assert rouge_l()("Größe M", "Grö M").score == 0.5
     assert rouge_l()("今天天气好", "今天天气不好").score == pytest.approx(10 / 11)
     assert rouge_l()("...", "!").score == 1
-    assert rouge_l()({"a": "cat"}, '{"a":"cat"}').score == 1
+    assert rouge_l(field="a")({"a": "cat"}, "cat").score == 1
 
 
 def test_bleu_has_the_scores_of_sacrebleu() -> None:
@@ -80,7 +80,6 @@ def test_texts_that_are_too_long_are_an_error_and_never_a_score() -> None:
 def test_without_an_expected_text_there_is_no_score() -> None:
     with pytest.raises(ValueError, match="rouge_l compares with `expected`, which this case lacks"):
         rouge_l()("x")
-    assert rouge_l()(None, "null").score == 1
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,9 @@ YES_NO: list[tuple[Check, Any, Any, str | None]] = [
     (contains(), "from 9 to 17", 17, None),
     (contains(), "from 9 to 17", "18", "missing: 18"),
     (contains("NINE", ignore_case=True), "nine", None, None),
-    (contains("a"), {"b": "a"}, None, None),
+    (contains("a", field="b"), {"b": "a"}, None, None),
+    (contains("b", field="b"), {"b": "a"}, None, "missing: b"),
+    (contains("b", field="$"), {"b": "a"}, None, None),
     (contains_all(), "a b", ["a", "b"], None),
     (contains_all(), "a b", "a", None),
     (contains_all(["a", "c", "d"]), "a b", None, "missing: c, d"),
@@ -157,7 +159,7 @@ def test_scorers_of_texts_refuse_images_and_recordings() -> None:
     assert not equals()(red, green).passed
     # A text about media is a text.
     assert contains("sha256")(f'{{"media":"sha256:{"0" * 64}"}}').passed
-    assert contains("sha256")({"media": "sha256:x"}).passed
+    assert contains("sha256", field="$")({"media": "sha256:x"}).passed
     result = evaluate("demo", data=[{"input": "q", "expected": "9"}], task=lambda input: red, scorers=[contains()])  # noqa: A006, ARG005
     (error,) = result.cases[0].errors
     assert error.error.message.startswith("the output has an image, and contains compares texts")

@@ -70,3 +70,19 @@ def test_input_and_expected_are_kept_also_if_they_are_none() -> None:
     case.output("first")
     case.output("second")
     assert (case.body, case.outcome) == ({"input": None, "expected": "9"}, "second")
+
+
+def test_nothing_is_accepted_after_the_end() -> None:
+    noted: list[str] = []
+    case = EvalCase(noted.append)
+    case.score("early", 1)
+    case.end("test_a.py::test_x")
+    for give, what in (
+        (lambda: case.score("late", 0), "score 'late'"),
+        (lambda: case.output("x"), "the output"),
+        (lambda: case.case(input="x"), "the case"),
+    ):
+        with pytest.raises(RuntimeError, match=f"{what} was given after the test test_a.py::test_x had ended"):
+            give()
+    assert len(noted) == 3
+    assert (list(case.scores), case.outcome, case.body) == (["early"], None, {})
