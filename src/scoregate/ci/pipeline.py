@@ -348,8 +348,7 @@ def _compare_runs(
 
     # Before quarantine and comparison, as both pair the scores of evaluators by name.
     rename = partial(rename_base_evaluators, run)
-    named = baseline.with_runs(rename)
-    earlier = None if baseline.earlier is None else tuple(map(rename, baseline.earlier))
+    named, earlier = baseline.with_runs(rename), baseline.earlier and tuple(map(rename, baseline.earlier))
     leave_out = partial(leave_out_quarantine, run, named.run, named.pool, exemptions, earlier=earlier)
 
     def compare_sides(sides: Sides) -> Comparison:
