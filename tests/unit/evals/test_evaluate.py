@@ -280,6 +280,13 @@ def test_options_reach_the_engine() -> None:
     assert late.errors[0].error.type == "TimeoutError"
 
 
+def test_all_cases_run_before_any_case_runs_again() -> None:
+    """Trials of a cluster with one number of the repeat run at about the same time; the comparison relies on it."""
+    calls: list[str] = []
+    run([], data=["a", "b", "c"], task=calls.append, repeats=2, concurrency=1)
+    assert calls == ["a", "b", "c", "a", "b", "c"]
+
+
 def test_identity_is_the_id_or_a_digest_of_the_input() -> None:
     first = {case.hash for case in run([], data=ROWS).cases}
     changed = [{**row, "expected": "?", "tags": [], "metadata": {}} for row in reversed(ROWS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations, product
 from statistics import fmean
 
@@ -270,7 +271,7 @@ def test_slices_of_clusters_count_as_the_whole_suite_does() -> None:
     clusters = name_cases(30, 10)
     new, old = columns_of({"s": fail_documents(clusters, 7)}, clusters), columns_of({"s": {c: [1.0] for c in clusters}})
     whole: Pairs = pair_scores(new, [old], "s")
-    sides = [Side.from_reader(lambda each=each: read(each)) for each in (new, old)]  # type: ignore[misc]
+    sides = [Side.from_reader(partial(read, each)) for each in (new, old)]
     chosen = [side.select(clusters, side.values(clusters)) for side in sides]
     assert pair_sides(chosen[0], chosen[1], case_clusters(new)) == whole
 

@@ -34,7 +34,7 @@ def test_groups(values: Iterable[tuple[str, float]]) -> GroupTest:
         values: each value with its group.
 
     Source: the F-test needs no normal distribution if groups are many (Box and Andersen 1955); for differences in
-    {-1, 0, 1} of which at least 10 aren't 0, `benchmarks/calibration_clusters.py` finds at most the level.
+    {-1, 0, 1} of which at least 10 aren't 0, `benchmarks/calibration_hints.py` finds at most the level.
     """
     sums: dict[str, tuple[int, float]] = {}
     total = squares = 0.0
