@@ -187,6 +187,15 @@ def test_a_gate_that_only_warns_takes_no_share() -> None:
     assert [each.rule for each in verdict.warnings] == ["regression"]
 
 
+def test_small_suites_are_red_by_the_severity_of_their_own_suites() -> None:
+    base, new = suites_of(12, *[GOOD] * 8), suites_of(12, BAD, BAD, *[GOOD] * 6)
+    warning = Limits(min_pass_rate=0.0, fail_on_regression=True, severity={"regression": Severity.WARN})
+    strict = {"s*": Limits(severity={"regression": Severity.FAIL})}
+    assert judge_comparison(compare(new, base), Policy(warning, strict))[1].exit_code == 1
+    _, verdict = judge_comparison(compare(new, base), Policy(warning))
+    assert (verdict.exit_code, verdict.left_out) == (0, ())
+
+
 def costly(cases: int, factor: float) -> Run:
     run = suites_of(1, *[GOOD] * cases)
     columns = run.suites[0].columns

@@ -215,7 +215,7 @@ def _explain_powerless(row: Row, context: SuiteContext) -> str:
     Rows with too few pairs are tested together, so all their cases count.
     """
     needed, is_small = context.families.shares.fewest_cases, row.label is RowLabel.TOO_FEW
-    able = context.families.small.able if is_small else row.units.able
+    able = max(context.families.small.able, row.units.able) if is_small else row.units.able
     if able >= needed:
         return ""
     if is_small and len(context.families.small.rows) > 1:

@@ -48,7 +48,7 @@ from scoregate.core.gate.suite_rules import (
 )
 from scoregate.core.records import record
 from scoregate.core.runs.arms import is_without
-from scoregate.core.runs.policy import Policy, Severity
+from scoregate.core.runs.policy import DEFAULTS, Policy, Severity
 from scoregate.core.runs.run import SuiteResult
 
 RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
@@ -64,7 +64,6 @@ RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
     check_evaluators,
     check_filters,
     check_limits,
-    check_small_rows,
 )
 SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_complete,
@@ -179,6 +178,8 @@ def judge_comparison(
     changes = find_evaluator_changes(comparison)
     run = RunContext(comparison, policy, policy_problem, changes, suites, corrected.families)
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
+    # Only rows count whose own severity is `fail`, so that of all suites doesn't matter.
+    results += [(finding, DEFAULTS) for finding in check_small_rows(run)]
     results += [
         (finding, suite.limits)
         for suite in suites
