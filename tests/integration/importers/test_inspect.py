@@ -75,6 +75,21 @@ def test_labels_reasons_and_usage_are_kept(log: str) -> None:
     assert (case.usage.cost, case.usage.model) == (0.0001, "mockllm/model")
 
 
+def test_a_scorer_that_returns_texts_only_gives_labels() -> None:
+    log = raw("inspect.json")
+    log["samples"] = log["samples"][:2]
+    for sample, tone in zip(log["samples"], ("friendly", "x" * 200), strict=True):
+        sample["scores"] = {"tone": {"value": tone, "explanation": "why"}, "parts": {"value": {"a": "b", "c": ""}}}
+    labels = [case.labels for case in imported("inspect", json.dumps(log)).cases]
+    assert [each["tone"].label for each in labels] == ["friendly", f"{'x' * 100}…"]
+    assert {name: label.label for name, label in labels[0].items()} == {
+        "tone": "friendly",
+        "parts.a": "b",
+        "parts.c": "(empty)",
+    }
+    assert labels[0]["tone"].metadata == {"reason": "why"}
+
+
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
 def test_a_log_without_success_is_never_complete(status: str) -> None:
     log = raw("inspect.json") | {"status": status}

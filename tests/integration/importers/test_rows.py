@@ -117,11 +117,14 @@ def test_a_missing_score_is_a_case_error() -> None:
         {"id": "c"},
         {"id": "d", "s": "good"},
         {"id": "e", "s": "NaN"},
+        {"id": "f", "s": float("nan")},
+        {"id": "g", "s": float("-inf")},
     ]
     imported_run = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("s",), case="id"))
     messages = [error.error.message for case in imported_run.cases for error in case.errors]
     assert messages == [
         "line 2 has no 's'", "line 3 has no 's'", "line 4: 'good' is not a score", "line 5: 'NaN' is not a score",
+        "line 6: nan is not a score", "line 7: -inf is not a score",
     ]  # fmt: skip
 
 
@@ -156,6 +159,15 @@ REFUSED = {
     ("x.csv", "id,id\n"): "two of its columns have the same name",
     ("x.json", "[1]"): "row 1 is not an object",
     ("x.json", '{"columns": ["a"], "data": [[1, 2]]}'): "row 1 doesn't have 1 cells",
+    ("x.json", '{"columns": ["s", "s"], "data": [[1, 2]]}'): "two of its columns have the same name",
+    (
+        "x.jsonl",
+        '{"id": "a", "s": 1}\n{"id": "b", "s": 1, "s": 0}',
+    ): "line 2: the key 's' occurs twice, so its value is",
+    ("x.jsonl", '{"id": "a", "s": 1, "more": [{"x": 1, "x": 1}]}'): "line 1: the key 'x' occurs twice",
+    ("x.json", '[{"id": "a", "s": 1},\n {"id": "b", "s": 1, "s": 0}]'): "line 2, column 2: the key 's' occurs twice",
+    ("x.json", '{"s": {"0": 1},\n "s": {"0": 0}}'): "line 2, column 7: the key 's' occurs twice",
+    ("x.json", '{"rows": [{"id": "a", "s": 1}], "rows": []}'): "the key 'rows' occurs twice",
     ("x.json", '{"a": {"0": 1}, "b": 2}'): "its members are not columns of equal length",
     ("x.json", '{"a": {"0": 1}, "b": {"1": 2}}'): "is missing in a column",
     ("x.json", "7"): "neither a JSON array nor a JSON object",

@@ -69,3 +69,46 @@ def test_a_regression_in_the_first_of_two_test_runs_fails(reader: Reader) -> Non
         assert outcome.returncode == exit_code, outcome.stdout
     assert failed_cases(reader.folder / "head") == {"test_case_0: 1 + 1"}
     assert len(scores(reader.folder / "head")) == 3
+
+
+TESTS = """
+import os
+
+import pytest
+from deepeval import assert_test
+from deepeval.metrics import ExactMatchMetric
+from deepeval.test_case import LLMTestCase
+
+
+def check(output, name=None):
+    case = LLMTestCase(name=name, input="1 + 1", actual_output=output, expected_output="2")
+    assert_test(case, [ExactMatchMetric()])
+
+
+@pytest.mark.parametrize("output", ["2", os.environ.get("OUTPUT", "2")], ids=["first", "second"])
+def test_metric(output):
+    check(output)
+
+
+def test_a_wrong_answer_is_refused():
+    with pytest.raises(AssertionError):
+        check("3", name="own name")
+
+
+def test_plain():
+    assert "PLAIN" not in os.environ
+"""
+
+
+def test_outcomes_of_tests_count_and_not_only_their_metrics(reader: Reader) -> None:
+    use_python(reader, "deepeval", REQUIREMENTS)
+    reader.environment |= {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "PYTEST_PLUGINS": "scoregate.pytest_plugin"}
+    reader.write("test_bot.py", TESTS)
+    command = ["scoregate", "exec", "--import", "deepeval:.deepeval/.latest_run_full.json", "--baseline", "none"]
+    command += ["--min-pass-rate", "0.6", "--", "deepeval", "test", "run", "test_bot.py"]
+    for environment, exit_code, passed in (({}, 0, 3), ({"OUTPUT": "3"}, 0, 2), ({"OUTPUT": "3", "PLAIN": "1"}, 3, 2)):
+        outcome = reader.run(["env", *(f"{name}={value}" for name, value in environment.items()), *command])
+        assert outcome.returncode == exit_code, outcome.stdout
+        assert f"3 cases, {passed} passed" in outcome.stdout
+    missing = "1 failed test has no metric, so the results of deepeval lack them: test_bot.py::test_plain."
+    assert missing in " ".join(outcome.stdout.split())

@@ -20,7 +20,7 @@ MET = Threshold(gte=1)
 
 @record
 class Grade:
-    """The result of one evaluator for one trial: a score, or an error if it failed. A bool is a verdict."""
+    """The result of one evaluator for one trial: a score, a label, or an error if it failed. A bool is a verdict."""
 
     evaluator: str
     score: float | None = None
@@ -28,6 +28,7 @@ class Grade:
     metadata: Mapping[str, Any] | None = None
     usage: Usage | None = None
     error: ErrorInfo | None = None
+    label: str = ""
 
 
 @record

@@ -41,17 +41,26 @@ class Part(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """The value.
+        """The value, as `parse` returns it."""
+        return self.parse()
+
+    def parse(self, *, unique_keys: bool = False) -> Any:
+        """Parse the value.
+
+        Args:
+            unique_keys: whether a key that occurs twice in an object is an error.
 
         Raises:
-            ValueError: it is not JSON, or too large; the message has the place in the document.
+            ValueError: it is not JSON, too large, or has a key twice; the message has the place in the document.
         """
         if self.end - self.start > _MAX_BYTES:
             size = f"a value of {self.end - self.start:,} bytes is over the limit of {_MAX_BYTES:,}"
             raise ValueError(f"{describe_place(self.data, self.start)}: {size}")
         data = self.data[self.start : self.end]
         try:
-            return parse_value(data)
+            return parse_value(data, unique_keys=unique_keys)
+        except DuplicateKey as error:
+            raise ValueError(f"{self._describe_start()}: {error}") from None
         except UnicodeDecodeError as error:
             raise ValueError(f"{describe_place(self.data, self.start + error.start)}: it is not UTF-8") from None
         except json.JSONDecodeError as error:
@@ -59,8 +68,22 @@ class Part(NamedTuple):
             raise ValueError(f"{describe_place(self.data, position)}: {error.msg.removesuffix(' at')}") from None
 
     def members(self) -> dict[str, Part]:
-        """The members of an object; none for other types."""
-        return {_read_key(key, part): part for key, part in _split(self, b"{") if key is not None}
+        """The members of an object; none for other types.
+
+        Raises:
+            ValueError: a key occurs twice.
+        """
+        members: dict[str, Part] = {}
+        for key, part in _split(self, b"{"):
+            if key is not None:
+                if (name := _read_key(key, part)) in members:
+                    raise ValueError(f"{part._describe_start()}: {DuplicateKey(name)}")
+                members[name] = part
+        return members
+
+    def _describe_start(self) -> str:
+        spaces = len(self.data[self.start : self.end]) - len(self.data[self.start : self.end].lstrip(_SPACE))
+        return describe_place(self.data, self.start + spaces)
 
     def elements(self) -> Iterator[Part]:
         """The elements of an array; none for other types."""
@@ -98,17 +121,38 @@ def parse_document(data: bytes) -> Part:
     return Part(data, start, len(data))
 
 
-def parse_value(data: bytes) -> Any:
+class DuplicateKey(ValueError):
+    """An object has a key twice, so its value is unknown."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key[:80]!r} occurs twice, so its value is unknown; write each key once")
+
+
+def parse_value(data: bytes, *, unique_keys: bool = False) -> Any:
     """Parse a value. Parts that are nested too deeply for a run's record are removed.
 
+    Args:
+        data: the text.
+        unique_keys: whether a key that occurs twice in an object is an error. Otherwise the last value counts.
+
     Raises:
+        DuplicateKey: a key occurs twice.
         ValueError: it is not JSON.
     """
     try:
-        value = json.loads(data)
+        value = json.loads(data, object_pairs_hook=_make_unique if unique_keys else None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return _prune(value, 0) if data.count(b"[") + data.count(b"{") > _DEEPEST else value
+
+
+def _make_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen = set[str]()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise DuplicateKey(key)
+    return made
 
 
 def _prune(value: Any, depth: int) -> Any:

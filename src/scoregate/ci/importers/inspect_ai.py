@@ -39,6 +39,7 @@ _WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _YES, _NO = ("yes", "true"), ("no", "false")
 _FAILED_REASONS = ("grader_failed", "scoring_failed")
 _ATTACHED = "attachment://"
+_LONGEST_LABEL = 100
 _RANDOM = ("id", "tool_call_id")
 
 
@@ -253,10 +254,10 @@ def _read_grades(scores: Mapping[str, Any], scales: Scales) -> tuple[tuple[Grade
             labels=labels,
             metadata=score.get("metadata"),
         )
-        grades = [
-            Grade(each.evaluator, each.score, metadata=metadata) if each.evaluator in values else each
-            for each in grades
-        ]
+        if len(labels) == len(values):  # next to a number, a text explains it
+            grades += [Grade(name, label=excerpt(value, _LONGEST_LABEL) or "(empty)") for name, value in labels.items()]
+            metadata.pop("labels", None)
+        grades = [replace(each, metadata=metadata) if each.evaluator in values else each for each in grades]
         if unscored and text(score.get("reason")) in _FAILED_REASONS:
             why = text(score.get("explanation")) or text(score.get("reason"))
             problem = ErrorInfo("NoScore", f"its grader returned no score: {why[:2000]}")

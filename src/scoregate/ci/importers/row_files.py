@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from scoregate.ci.importers.files import Part, ResultFile, parse_value
+from scoregate.ci.importers.files import DuplicateKey, Part, ResultFile, parse_value
 from scoregate.core.text import describe_width
 from scoregate.errors import ImportFailed, MissingExtra
 from scoregate.store.tables import TableError, TableReader
@@ -17,6 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _PARQUET = b"PAR1"
 _LONGEST_LINE = 64 * 1024 * 1024
 _BATCH = 1_000
+_SAME_NAME = "two of its columns have the same name"
 # Members under which tools write their list of rows.
 _LISTS = ("rows", "data", "results", "samples", "scores")
 ENDINGS = ".jsonl, .ndjson, .json, .csv, .tsv or .parquet"
@@ -54,7 +55,9 @@ def read_json_lines(data: bytes) -> Iterator[FileRow]:
         if len(line) > _LONGEST_LINE:
             raise ImportFailed(f"line {number} is longer than {_LONGEST_LINE:,} bytes")
         try:
-            row = parse_value(line)
+            row = parse_value(line, unique_keys=True)
+        except DuplicateKey as error:
+            raise ImportFailed(f"line {number}: {error}") from None
         except json.JSONDecodeError as error:
             message = f"{error.msg.removesuffix(' at')} at character {error.pos + 1:,}"
             raise ImportFailed(f"line {number} is not JSON: {message}") from None
@@ -91,12 +94,14 @@ def _is_list(part: Part) -> bool:
 
 def _list_rows(part: Part) -> Iterator[FileRow]:
     for number, element in enumerate(part.elements(), 1):
-        yield _check_row(element.value, f"row {number}")
+        yield _check_row(element.parse(unique_keys=True), f"row {number}")
 
 
 def _split_rows(columns: object, rows: Part) -> Iterator[FileRow]:
     """Rows of a table with a list of its columns: pandas' `orient="split"`, and tables of MLflow."""
     names = [str(each) for each in columns] if isinstance(columns, list) else []
+    if len(set(names)) != len(names):
+        raise ImportFailed(_SAME_NAME)
     for number, element in enumerate(rows.elements(), 1):
         cells = element.value
         if not isinstance(cells, list) or len(cells) != len(names):
@@ -123,7 +128,7 @@ def _read_csv(data: bytes) -> Iterator[FileRow]:
         reader = TableReader(io.StringIO(data.removeprefix(_BOM).decode(), newline=""))
         names = reader.header
         if len(set(names)) != len(names):
-            raise ImportFailed("two of its columns have the same name")
+            raise ImportFailed(_SAME_NAME)
         for line, cells in reader:
             if not cells:
                 continue

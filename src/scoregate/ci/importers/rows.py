@@ -196,7 +196,9 @@ def _read_grade(row: FileRow, name: str, columns: RowColumns, expected: object) 
     if value is _MISSING or value is None:
         why = f"{row.place} has no {name!r:.100}"
     else:
-        why = f"{row.place}: {excerpt(value, 80)!r} is not a score"
+        # JSON of Python has numbers that aren't JSON's: NaN.
+        shown = str(value) if isinstance(value, float) else repr(excerpt(value, 80))
+        why = f"{row.place}: {shown} is not a score"
     return Grade(name, error=error("NoScore", why))
 
 

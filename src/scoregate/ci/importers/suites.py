@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from scoregate.ci.importers.common import FreeNames, Grade, Trial, with_unique_names
 from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Scored
+from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Labelled, Scored
 from scoregate.core.identity import bounded_name, digest, identify_case
 from scoregate.errors import ImportFailed
 
@@ -111,6 +111,10 @@ class _TrialId(TypedDict):
 
 def _grade_event(trial_id: _TrialId, grade: Grade) -> Event:
     error = grade.error
+    if error is None and grade.label:
+        return Labelled(
+            **trial_id, evaluator=grade.evaluator, label=grade.label, metadata=grade.metadata, usage=grade.usage
+        )
     if error is None and grade.score is not None:
         return Scored(
             **trial_id,
