@@ -340,13 +340,15 @@ def _compare_runs(
     from scoregate.core.comparison.slice_rows import SliceChoice
     from scoregate.core.runs.evaluator_names import rename_base_evaluators
     from scoregate.core.runs.slices import collect_slices
+    from scoregate.core.runs.suite_targets import match_base_targets
 
-    # Before quarantine and comparison, as both pair the scores of evaluators by name.
-    base = None if baseline.run is None else rename_base_evaluators(run, baseline.run)
-    pool = [rename_base_evaluators(run, each) for each in baseline.pool]
-    earlier = (
-        None if baseline.earlier is None else tuple(rename_base_evaluators(run, each) for each in baseline.earlier)
-    )
+    def adapt(other: Run) -> Run:
+        return match_base_targets(run, rename_base_evaluators(run, other))
+
+    # Before quarantine and comparison, as both pair suites and evaluators by name.
+    base = None if baseline.run is None else adapt(baseline.run)
+    pool = [adapt(each) for each in baseline.pool]
+    earlier = None if baseline.earlier is None else tuple(map(adapt, baseline.earlier))
     sides = leave_out_quarantine(run, base, pool, exemptions, earlier=earlier)
     comparison = compare(
         sides.run,
