@@ -343,13 +343,10 @@ def _compare_runs(
     from scoregate.core.comparison.comparison import compare
     from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
     from scoregate.core.comparison.slice_rows import SliceChoice
-    from scoregate.core.runs.evaluator_names import rename_base_evaluators
     from scoregate.core.runs.slices import collect_slices
 
-    # Before quarantine and comparison, as both pair the scores of evaluators by name.
-    rename = partial(rename_base_evaluators, run)
-    named, earlier = baseline.with_runs(rename), baseline.earlier and tuple(map(rename, baseline.earlier))
-    leave_out = partial(leave_out_quarantine, run, named.run, named.pool, exemptions, earlier=earlier)
+    baseline = _rename_baseline(run, baseline)
+    leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
 
     def compare_sides(sides: Sides) -> Comparison:
         return compare(
@@ -380,6 +377,18 @@ def _compare_runs(
         pooled=with_kept.pooled,
         earlier_runs=with_kept.earlier_runs,
     )
+
+
+def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:
+    """The baseline with the targets and evaluators named as in the run: quarantine and comparison pair by name."""
+    from scoregate.core.runs.evaluator_names import rename_base_evaluators
+    from scoregate.core.runs.suite_targets import match_base_targets
+
+    def rename(other: Run) -> Run:
+        return match_base_targets(run, rename_base_evaluators(run, other))
+
+    earlier = None if baseline.earlier is None else tuple(map(rename, baseline.earlier))
+    return replace(baseline.with_runs(rename), earlier=earlier)
 
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:

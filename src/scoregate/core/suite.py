@@ -12,6 +12,8 @@ from scoregate.core.text import is_positive_number, is_whole_number
 
 TASK = "task"
 """The parameter of a variant that names its task."""
+TARGET = "target"
+"""The parameter that names what a suite ran against: the endpoint of a test set, the agent of a test config."""
 
 
 class Case(NamedTuple):

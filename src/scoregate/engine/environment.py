@@ -146,7 +146,7 @@ def select_variants(
 def _label_variant(suite: str, params: Variant) -> str:
     from scoregate.core.runs.suite_labels import suite_label
 
-    return suite_label(suite, None if params is None else to_plain(sort_sets(params)))
+    return suite_label(suite, None if params is None else to_plain(sort_sets(params)), shows_target=True)
 
 
 def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:

@@ -33,18 +33,19 @@ def caller_origin() -> Origin | None:
     """Find the line of the user's code that called scoregate, with its path from the repository's root."""
     if (origin := _CURRENT_ORIGIN.get()) is not None:
         return origin
-    frame = _find_caller()
+    frame = find_caller()
     return None if frame is None else Origin(relative_path(frame.f_code.co_filename), frame.f_lineno)
 
 
 def find_caller_file() -> Path | None:
     """The file of the user's code that called scoregate; None if the code is in no file, as in a console."""
-    frame = _find_caller()
+    frame = find_caller()
     path = None if frame is None else Path(frame.f_code.co_filename)
     return path if path is not None and path.is_file() else None
 
 
-def _find_caller() -> FrameType | None:
+def find_caller() -> FrameType | None:
+    """The frame of the user's code that called scoregate."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
         frame = frame.f_back

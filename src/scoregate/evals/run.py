@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,10 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
+from scoregate.engine.named_run import run_named_suite
 from scoregate.engine.notebook import start_progress
-from scoregate.engine.run import run_suite
-from scoregate.engine.suite_names import check_name
-from scoregate.engine.sync import run_sync
 from scoregate.evals.suite import Options, build_suite, find_suite_name
 
 if TYPE_CHECKING:
@@ -87,10 +84,8 @@ def evaluate(
         from scoregate.engine.eval_result import make_skipped_result
 
         return make_skipped_result(suite_name)
-    suite = check_name(suite, folder, is_main=is_main)
-    progress = start_progress(suite)
-    run = partial(run_suite, suite, folder, reuses=True, progress=progress)
-    logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
+    progress, in_new_thread = start_progress(suite), suite.limits.timeout_s is not None
+    logs = run_named_suite(suite, folder, is_main=is_main, reuses=True, progress=progress, in_new_thread=in_new_thread)
     from scoregate.engine.completion import complete_run
 
     return complete_run(

@@ -77,12 +77,18 @@ def execute_test_set(
     options, tests, definition = _with_set_metrics(options, test_set), test_set.load_tests(), endpoint.definition
     if not read_selection().includes(name):
         return _to_response(test_set, endpoint, None)
-    suite, metrics = prepare_suite(name, tests, definition, options, store=store)
+    suite, metrics = prepare_suite(name, tests, definition, options, store=store, target=_target_name(endpoint))
     return _to_response(test_set, endpoint, run_and_store(run, suite, metrics, store=store, name=run_name))
 
 
 def prepare_suite(
-    name: str, tests: Sequence[TestLike], definition: StoredEndpoint, options: ExecutionOptions, *, store: Store
+    name: str,
+    tests: Sequence[TestLike],
+    definition: StoredEndpoint,
+    options: ExecutionOptions,
+    *,
+    store: Store,
+    target: str | None = None,
 ) -> tuple[Suite, MetricSelection]:
     """The suite of tests against an endpoint, and its metrics.
 
@@ -93,10 +99,11 @@ def prepare_suite(
     """
     from scoregate.endpoints import open_target
 
-    target, conversations = open_target(definition), options.conversations()
+    opened, conversations = open_target(definition), options.conversations()
     metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
-    task, limits = TargetTask(target, metrics, conversations), options.limits(definition.max_concurrency)
-    return build_test_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits), metrics
+    task, limits = TargetTask(opened, metrics, conversations), options.limits(definition.max_concurrency)
+    suite = build_test_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits, target=target)
+    return suite, metrics
 
 
 def rescore_test_set(
@@ -111,7 +118,10 @@ def rescore_test_set(
         return _to_response(test_set, endpoint, None)
     metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
     conversations, limits = options.conversations(), options.limits(_RESCORE_CONCURRENCY)
-    suite = build_test_suite(name, tests, answers.run, metrics, conversations=conversations, limits=limits)
+    target = _target_name(endpoint)
+    suite = build_test_suite(
+        name, tests, answers.run, metrics, conversations=conversations, limits=limits, target=target
+    )
     return _to_response(test_set, endpoint, run_and_store(new, suite, metrics, store=store))
 
 
@@ -135,7 +145,8 @@ def execute_test(test: TestLike, endpoint: EndpointLike, options: ExecutionOptio
     }
     if not read_selection().includes(test.id):
         return result
-    suite, metrics = prepare_suite(test.id, [test], endpoint.definition, options, store=current_store())
+    definition, target = endpoint.definition, _target_name(endpoint)
+    suite, metrics = prepare_suite(test.id, [test], definition, options, store=current_store(), target=target)
     for _, case in read_outcomes(suite, run_tests(suite)):
         error = error_of(case)
         result |= {
@@ -155,6 +166,10 @@ def _with_set_metrics(options: ExecutionOptions, test_set: TestSetLike) -> Execu
 
 def _suite_name(test_set: TestSetLike) -> str:
     return test_set.name or str(test_set.id)
+
+
+def _target_name(endpoint: EndpointLike) -> str:
+    return endpoint.name or str(endpoint.id)
 
 
 def _check_ids(test_set: TestSetLike, endpoint: EndpointLike) -> tuple[str, str]:

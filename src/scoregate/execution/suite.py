@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
 
 from scoregate.core.event_values import ErrorInfo, Fingerprint
 from scoregate.core.runs.cases import CaseResult
-from scoregate.core.suite import RunLimits, Scorer, Suite
+from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.environment import count_all_trials, events_folder, read_selection, run_message, select_cases
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import fail_if_unmeasured, is_called_by_script
 from scoregate.engine.imports import caller_origin
+from scoregate.engine.named_run import run_named_suite
 from scoregate.engine.results import make_lazy_result
-from scoregate.engine.run import finish_suite, run_suite
-from scoregate.engine.sync import run_sync
+from scoregate.engine.run import finish_suite
 from scoregate.enums import TestType
 from scoregate.execution.cases import TestLike, describe_case, make_cases
 from scoregate.execution.conversation import (
@@ -43,6 +43,7 @@ def build_test_suite(
     *,
     conversations: ConversationOptions,
     limits: RunLimits,
+    target: str | None = None,
 ) -> Suite:
     """The suite of those tests that the environment selects.
 
@@ -53,6 +54,7 @@ def build_test_suite(
         metrics: judge the answers.
         conversations: the options of conversations.
         limits: the limits of the suite.
+        target: the name of the endpoint, by which suites of one name differ; None if its file names it.
 
     Raises:
         MetricError: a metric is invalid, or two have one name.
@@ -75,6 +77,7 @@ def build_test_suite(
         scorers,
         trace_form=record_details,
         limits=limits,
+        variants=(None if target is None else {TARGET: target},),
         problems=problems,
         total=count_all_trials(cases, selected),
     )
@@ -127,9 +130,11 @@ def run_tests(suite: Suite, title: str | None = None) -> EventLog:
         title: the title of the run, unless the environment sets one.
     """
     suite = replace(suite, origin=caller_origin(), message=run_message() or title)
-    started = perf_counter()
-    (log,) = run_sync(partial(run_suite, suite, events_folder(), reuses=True), in_new_thread=True)
+    started, is_main = perf_counter(), is_called_by_script()
+    (log,) = run_named_suite(suite, events_folder(), is_main=is_main, reuses=True, in_new_thread=True)
     finish_suite(log, started)
+    if suite.scorers:  # one that only asks for answers has nothing to score
+        fail_if_unmeasured([log], is_main=is_main)
     return log
 
 

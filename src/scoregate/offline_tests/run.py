@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from uuid import uuid4
@@ -15,10 +14,11 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.usage import sum_usage
 from scoregate.engine.environment import events_folder, read_selection, run_message
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import fail_if_unmeasured, is_called_by_script
 from scoregate.engine.imports import caller_origin
+from scoregate.engine.named_run import run_named_suite
 from scoregate.engine.results import make_lazy_result
-from scoregate.engine.run import finish_suite, report_failed_suite, run_suite
-from scoregate.engine.sync import run_sync
+from scoregate.engine.run import finish_suite, report_failed_suite
 from scoregate.engine.terminal import one_line, print_text, show_progress
 from scoregate.errors import JudgmentTestError, MissingExtra
 from scoregate.offline_tests.results import OfflineTestResult, ScoringResult, Status, to_scorer_data
@@ -97,10 +97,10 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
         with suppress(MissingExtra):
             tracer = OfflineTracer()
     offline_run = OfflineRun(test, tracer=tracer)
-    selection = read_selection()
+    selection, is_main = read_selection(), is_called_by_script()
     suite = offline_run.suite(selection, message=run_message() or test.title, origin=caller_origin())
     with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
-        (log,) = run_sync(partial(run_suite, suite, folder), in_new_thread=True)
+        (log,) = run_named_suite(suite, folder, is_main=is_main, in_new_thread=True)
     names = [scorer.info.id for scorer in suite.scorers]
     result = _build_result(offline_run, log, run_id=run_id, names=names)
     is_left_out = selection.choice is not None and not suite.cases
@@ -108,6 +108,7 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
     finish_suite(log, started, assertion_failed=failed and not log.timed_out)
     if log.timed_out:
         raise TimeoutError(f"Test run {run_id} did not complete within {test.limits.scoring_s:g}s")
+    fail_if_unmeasured([log], is_main=is_main)
     if folder is None:
         print_result(result, notice=_UNTRACED_NOTICE if test.agent and offline_run.tracer is None else "")
     if failed:

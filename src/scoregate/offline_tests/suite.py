@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Origin
-from scoregate.core.suite import RunLimits, Scorer, Suite
+from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.environment import Selection, count_all_trials, select_cases
@@ -106,6 +106,12 @@ class OfflineTest:
     trace: Callable[[str], Trace | None] = lambda _: None
 
 
+def _name_target(agent: AgentFunction | None) -> dict[str, str] | None:
+    """The agent, by which runs of one config differ; None without one, or if it is a lambda."""
+    name = getattr(agent, "__name__", "")
+    return {TARGET: name} if name.isidentifier() else None
+
+
 @dataclass(slots=True)
 class OfflineRun:
     """An offline test while it runs.
@@ -142,6 +148,7 @@ class OfflineRun:
             conclusion,
             lambda attempt: None if attempt.trace is None else attempt.trace.plain(),
             limits=test.limits,
+            variants=(_name_target(test.agent),),
             origin=origin,
             message=message,
             total=count_all_trials(cases, selection),

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scoregate.engine.environment import events_folder, read_selection
 from scoregate.engine.exit_status import is_script
+from scoregate.engine.named_run import run_named_suite
 from scoregate.engine.notebook import start_progress
-from scoregate.engine.run import run_suite
-from scoregate.engine.suite_names import check_name
-from scoregate.engine.sync import run_sync
 from scoregate.engine.trial import CURRENT
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
@@ -94,10 +91,8 @@ def run_test_suite(
         from scoregate.engine.eval_result import make_skipped_result
 
         return make_skipped_result(str(id))
-    suite = check_name(suite, folder, is_main=is_main)
-    progress = start_progress(suite)
-    run = partial(run_suite, suite, folder, reuses=True, progress=progress)
-    logs = run_sync(run, in_new_thread=suite.limits.timeout_s is not None)
+    progress, in_new_thread = start_progress(suite), suite.limits.timeout_s is not None
+    logs = run_named_suite(suite, folder, is_main=is_main, reuses=True, progress=progress, in_new_thread=in_new_thread)
     if isinstance(human_review_job, CreateHumanReviewJob):
         job = human_review_job
         for log in logs:

@@ -140,3 +140,16 @@ async def broken_recording(folder: Path) -> None:
             await talk.score(run)
             writer.close()
             await talk.end(run)
+
+
+async def test_a_second_suite_of_one_name_is_not_measured(tmp_path: Path) -> None:
+    """A comparison would pair them by their order. The combinations of a grid search have one name."""
+    async with open_session(tmp_path) as talk:
+        for params in ({"size": 1}, {"size": 2}, None, None):
+            run = await talk.start(gridSearchParamsCombo=params)
+            await talk.result(run, "a")
+            await talk.score(run, "a", threshold={"gte": 1})
+            await talk.end(run)
+    errors = [[error.message for error in suite.errors] for suite in talk.suites]
+    assert errors == [[], [], [], ["suite 'bot': a suite with this name ran before; give each a name of its own"]]
+    assert [suite.passed for suite in talk.suites] == [True, True, True, False]

@@ -153,3 +153,36 @@ def test_a_loosened_pass_condition_is_not_comparable(nightly: Project, server: O
     rows = {row["evaluator"]: (row["label"], row["reason"]) for row in outcome.result["rows"]}
     assert rows["pass_condition"] == ("not comparable", "its code changed")
     assert rows["helpfulness"][0] == "unchanged"
+
+
+TWO_AGENTS = """
+from scoregate import Judgeval
+client = Judgeval(project_name="support-bot")
+answers = {}
+
+def first(input): answers[input] = "good"
+def second(input): answers[input] = "ANSWER"
+def is_good(fields, scorers): return answers[fields["input"]] == "good"
+
+for agent in (AGENTS):
+    client.offline_tests.run("nightly-regression", agent, pass_condition_fn=is_good)
+"""
+
+
+def test_two_agents_of_one_config_are_told_apart(nightly: Project, server: OpenAIServer) -> None:
+    """A second run of one agent can't be told from the first, so the run can't be measured."""
+    nightly.write("scoregate.toml", "min_pass_rate = 0\nfail_on_regression = true\n")
+
+    def write(agents: str, answer: str = "bad") -> None:
+        nightly.write("evals/eval_nightly.py", TWO_AGENTS.replace("AGENTS", agents).replace("ANSWER", answer))
+
+    write("first, second")
+    base = run(nightly, server, "--baseline", "none")
+    assert base.exit_code == 0, base.output
+    base.out.rename(nightly.root / "base")
+    write("second, first")
+    assert run(nightly, server, "--baseline", "base").exit_code == 0
+    write("first, second, second")
+    twice = run(nightly, server, "--baseline", "base")
+    assert twice.exit_code == 3
+    assert "a suite with this name ran before" in " ".join(twice.output.split())

@@ -152,10 +152,14 @@ class SdkSession:
     def _begin(self, suite: str, sdk: str | None, params: Mapping[str, Any] | None = None) -> SuiteRun:
         run = SuiteRun(f"http-{len(self._runs) + 1}", suite, matches_filters(suite, self._suites), sdk, params)
         self._runs[run.id] = run
+        is_repeated = any(other.params == params for other in self._suite_runs[suite])
         self._suite_runs[suite].append(run)
         if run.recorded:
             self._callbacks.on_events(run.id, [run.start_event()])
             self._callbacks.on_progress(run.tally())
+            if is_repeated:  # a comparison pairs suites by name
+                text = f"suite {suite!r:.100}: a suite with this name ran before; give each a name of its own"
+                self._report_suite_error(run, ErrorInfo("InvalidSuite", text))
         else:
             self._callbacks.on_filtered(suite)
         return run

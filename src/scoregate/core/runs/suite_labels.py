@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
 from scoregate.core.runs.run import SuiteResult
+from scoregate.core.suite import TARGET
 
 
 def label_suites(suites: Iterable[SuiteResult]) -> list[str]:
-    """Label each suite by its id and parameters; equal labels get the file, if files differ, and a number."""
+    """Label each suite by its id and parameters; equal labels get the file, if files differ, and a number.
+
+    The target of a suite is shown only if the suite runs against several, so that its label stays if it is renamed.
+    """
     suites = list(suites)
-    names = [suite_label(suite.id, suite.params) for suite in suites]
     files = [suite.script or (suite.origin.file if suite.origin else "?") for suite in suites]
+    names = [suite_label(suite.id, suite.params) for suite in suites]
+    counts = Counter(zip(names, files, strict=True))
+    names = [
+        suite_label(suite.id, suite.params, shows_target=True) if counts[name, file] > 1 else name
+        for name, file, suite in zip(names, files, suites, strict=True)
+    ]
     files_by_name: defaultdict[str, set[str]] = defaultdict(set)
     for name, file in zip(names, files, strict=True):
         files_by_name[name].add(file)
@@ -30,8 +39,13 @@ def label_suites(suites: Iterable[SuiteResult]) -> list[str]:
     return labels
 
 
-def suite_label(suite: str, params: Mapping[str, Any] | None) -> str:
-    """The id of a suite, with its parameters if there are any."""
-    if not params:
-        return suite
-    return f"{suite} [{', '.join(f'{name}={value}' for name, value in params.items())}]"
+def suite_label(suite: str, params: Mapping[str, Any] | None, *, shows_target: bool = False) -> str:
+    """The id of a suite, with its parameters if there are any.
+
+    Args:
+        suite: the id.
+        params: the parameters.
+        shows_target: whether the parameter `target` is shown, too.
+    """
+    shown = [f"{name}={value}" for name, value in (params or {}).items() if shows_target or name != TARGET]
+    return f"{suite} [{', '.join(shown)}]" if shown else suite

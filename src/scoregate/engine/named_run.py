@@ -1,18 +1,52 @@
-"""The names of the suites that ran in this process. A comparison pairs suites by name, so each has its own."""
+"""Run a suite under its name: the step that the APIs of all SDKs share.
+
+A comparison pairs suites by name, so each suite of a process has its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.json_io import dump_plain, sort_sets
 from scoregate.core.suite import Suite
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.notebook import NotebookProgress
+from scoregate.engine.run import run_suite
+from scoregate.engine.sync import run_sync
 
 _Key: TypeAlias = tuple[Path | None, str, bytes]
 _origins: dict[_Key, Origin | None] = {}
+
+
+def run_named_suite(
+    suite: Suite,
+    folder: Path | None,
+    *,
+    is_main: bool,
+    reuses: bool = False,
+    progress: NotebookProgress | None = None,
+    in_new_thread: bool = False,
+) -> Sequence[EventLog]:
+    """Run every variant of a suite. If a suite with its name ran before, it has an error and can't be measured.
+
+    Args:
+        suite: the suite.
+        folder: the folder that the host reads; None without a host.
+        is_main: whether the file that runs the suite is the one that Python was started with.
+        reuses: whether results of an earlier run may be used again.
+        progress: the line in a notebook.
+        in_new_thread: whether the suite runs in a thread that doesn't keep the process from ending.
+
+    Returns:
+        The logs of the variants, which still need their last events.
+    """
+    checked = check_name(suite, folder, is_main=is_main)
+    return run_sync(partial(run_suite, checked, folder, reuses=reuses, progress=progress), in_new_thread=in_new_thread)
 
 
 def check_name(suite: Suite, folder: Path | None, *, is_main: bool) -> Suite:

@@ -10,14 +10,14 @@ import pytest
 
 from scoregate.core.event_values import Origin
 from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine import suite_names
-from scoregate.engine.suite_names import check_name
+from scoregate.engine import named_run
+from scoregate.engine.named_run import check_name
 
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the suites of other tests."""
-    monkeypatch.setattr(suite_names, "_origins", {})
+    monkeypatch.setattr(named_run, "_origins", {})
 
 
 def describe(_: Case) -> Description:
