@@ -131,11 +131,11 @@ def _enter_body(parent: ast.AST, place: Mutation) -> Mutation:
 
 
 def _is_left_out(node: ast.AST) -> bool:
-    """Imports, names that are exported, assertions for the type checker, and what only the type checker reads."""
+    """Imports, exported names, assertions, and what only the type checker reads. `zip(strict=True)` is an assertion."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Assert() | ast.JoinedStr():
             return True
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.keyword(arg="strict"):
             return True
         case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
             return True

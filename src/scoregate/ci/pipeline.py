@@ -387,8 +387,7 @@ def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:
     def rename(other: Run) -> Run:
         return match_base_targets(run, rename_base_evaluators(run, other))
 
-    earlier = None if baseline.earlier is None else tuple(map(rename, baseline.earlier))
-    return replace(baseline.with_runs(rename), earlier=earlier)
+    return replace(baseline.with_runs(rename), earlier=baseline.earlier and tuple(map(rename, baseline.earlier)))
 
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:

@@ -10,6 +10,7 @@ from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Criteria, Limits, Policy
 from scoregate.core.runs.run import Confirmation, Run
 
@@ -141,3 +142,12 @@ def test_further_tries_decide_whether_a_critical_case_fails() -> None:
         assert (judged.exit_code, text in finding.value) == (code, True), finding.value
         other = replace(run, confirmations=(Confirmation("other", "c0", tries, base_tries),))
         assert evaluate_gates(compare(other, run_of(base)), CRITICAL).exit_code == 1
+
+
+def test_a_finding_calls_a_case_by_its_name_and_hash() -> None:
+    base, new = (ExampleSuite(scored(score, *[1.0] * 19), tags=tagged("c0")) for score in (1.0, 0.0))
+    for name, shown in (("", "c0"), ("c0", "c0"), ("refund", "refund (c0)"), ("x" * 100, f"{'x' * 80} (c0)")):
+        known = [CaseResult(1, "c0", name="other"), CaseResult(0, "c1", name="one"), CaseResult(0, "c0", name=name)]
+        run = replace(run_of(new), read=lambda known=known: iter(known))
+        ((_, value),) = problems(evaluate_gates(compare(run, run_of(base)), CRITICAL))
+        assert value.startswith(f"{shown} newly fails (not run again; ")

@@ -16,7 +16,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.earlier_runs import leave_out_cases, select_unchanged
-from scoregate.core.comparison.run_movement import collect_run_means, measure_movement
+from scoregate.core.comparison.run_movement import RunMovement, collect_run_means, measure_movement
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.dependencies import (
     CarriedFrom,
@@ -306,7 +306,7 @@ def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs:
     """The variance of means whose cases explain it follows a χ² distribution with k − 1 degrees of freedom."""
     error = 0.02
     explained = error**2 / 2
-    for factor, is_explained in ((0.99, True), (1.01, False)):
+    for factor, is_explained in ((0.996, True), (1.004, False)):
         variance = factor * explained * stats.chi2.ppf(0.75, runs - 1) / (runs - 1)
         spread = [float(index) for index in range(runs)]
         means = [0.5 + (value - fmean(spread)) * (variance**0.5 / stdev(spread)) for value in spread]
@@ -314,3 +314,11 @@ def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs:
         assert movement is not None
         assert movement.deviation**2 == pytest.approx(variance)
         assert (movement.excess == 0.0) is is_explained
+
+
+def test_movement_has_a_p_for_each_direction() -> None:
+    movement = RunMovement(deviation=0.05, excess=0.05, runs=8)
+    for change in (-0.12, 0.12, 0.0):
+        lower, upper = movement.one_sided_p(change, 0.03)
+        expected = stats.t.cdf(change / (0.03**2 + 2 * 0.05**2) ** 0.5, 7)
+        assert (lower, upper) == (pytest.approx(expected), pytest.approx(1 - expected))

@@ -93,7 +93,8 @@ def test_a_new_or_edited_case_may_have_any_threshold_of_the_baseline() -> None:
 
 def test_a_baseline_without_scores_has_no_thresholds() -> None:
     old = run_of(ExampleSuite(scored(None, None)))
-    assert find_evaluator_changes(compare(run_of(ExampleSuite(scored(1.0, 1.0), threshold=None)), old)) == ()
+    for threshold in (None, AT_LEAST):
+        assert find_evaluator_changes(compare(run_of(ExampleSuite(scored(1.0, 1.0), threshold=threshold)), old)) == ()
     assert find_evaluator_changes(compare(old, None)) == ()
 
 

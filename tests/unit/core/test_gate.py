@@ -458,3 +458,14 @@ def test_a_finding_has_a_title(rule: str, failed: str, passed: str, preposition:
     findings = [Finding(rule, conclusion, "", "") for conclusion in (FAILED, UNMEASURABLE, PASSED)]
     assert [each.title for each in findings] == [failed, failed, passed]
     assert [each.preposition for each in findings] == [preposition, preposition, "of"]
+
+
+@pytest.mark.parametrize(("limit", "uncertain"), [(0.0, False), (0.9, True), (0.97, True), (1.0, False), (0.5, False)])
+def test_a_mean_near_its_limit_is_within_noise(limit: float, uncertain: bool) -> None:
+    scores = [1.0] * 19 + [0.0]
+    one = finding(verdict(ExampleSuite(scored(*scores)), policy=Policy(Limits(min_score={"e": limit}))), "mean score")
+    assert (one.uncertain, "at 20 cases" in one.value) == (uncertain, uncertain)
+    few = finding(
+        verdict(ExampleSuite(scored(*scores[-9:])), policy=Policy(Limits(min_score={"e": 0.9}))), "mean score"
+    )
+    assert few.uncertain is False, "with fewer than ten cases every mean is"

@@ -97,10 +97,10 @@ def test_equal_repeats_are_not_certainty() -> None:
 
 
 def test_without_base_or_repeats_the_variance_is_twice_that_of_the_scores() -> None:
-    """Forty scores of 0 and 1, and one more that is as far from the mean as any."""
-    need = need_of(run_of([[float(number % 2)] for number in range(40)]), None, 0.05)
-    variance = 2 * (40 * 0.25 + 0.25) / 41
-    assert need.detectable == pytest.approx(detectable_change(variance, 1.0, 40))
+    """Forty scores of 0 and 0.5, and one more that is as far from the mean as any."""
+    need = need_of(run_of([[number % 2 / 2] for number in range(40)]), None, 0.05)
+    variance = 2 * (40 * 0.0625 + 0.0625) / 41
+    assert need.detectable == pytest.approx(detectable_change(variance, 0.5, 40))
     assert (need.source, need.repeats) == ("spread of the scores: upper bound", 1.0)
 
 

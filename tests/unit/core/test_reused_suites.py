@@ -84,3 +84,13 @@ def test_sources_of_results_are_named_with_their_changes() -> None:
     assert describe_source(run).name == "main@1234567"
     assert describe_source(replace(run, dirty=True)).name == "main@1234567 with uncommitted changes"
     assert describe_source(replace(run, commit=None)).name == "run fb2f0fe9"
+
+
+def test_carried_suites_are_no_measured_pairs_in_any_order() -> None:
+    suites = [ExampleSuite(scored(*[1.0] * 12), id=name) for name in ("a", "b", "c")]
+    base = run_of(*suites[::-1])
+    run = run_of(*suites)
+    carried = replace(run, suites=(replace(run.suites[0], carried=CarriedFrom("1", "main")), *run.suites[1:]))
+    comparison = compare(carried, base)
+    assert comparison.pairs == ((0, 2), (1, 1), (2, 0))
+    assert comparison.measured_pairs == ((1, 1), (2, 0))

@@ -179,3 +179,10 @@ def test_a_suite_without_evaluators_says_why(sdk: str | None) -> None:
     is_report = sdk in ("ctrf", "junit", "vitest")
     why = "all tests were skipped" if is_report else "the suite has no scorers or evaluators"
     assert find_values(run, "cases were evaluated") == [f"0 evaluations: {why}"]
+
+
+def test_a_finding_names_up_to_twenty_tags() -> None:
+    tags = tuple(f"t{number:02}" for number in range(25))
+    run = run_of(replace(GOOD, tags={"c0": tags}))
+    (value,) = find_values(run, "limits apply", Policy(Limits(fail_on_critical=True)))
+    assert value.endswith(f"the tags are {', '.join(tags[:20])}")

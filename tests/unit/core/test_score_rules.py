@@ -305,3 +305,16 @@ def test_a_wrong_threshold_is_one_error_of_its_suite() -> None:
     (error,) = run.suites[0].errors
     assert error.message.startswith("stars, case 'c0': the threshold of 'stars' in [evaluators] has the bound 0.8")
     assert len(run.suites[0].columns.errored_rows()) == 3
+
+
+def test_the_error_of_a_score_outside_says_whether_a_verdict_is_lost() -> None:
+    rules = {"stars": EvaluatorCriteria(scale=(1, 5))}
+    for value, threshold, kind in (
+        (7, None, "OutOfRange"),
+        (7, Threshold(gte=4), "OutOfRange"),
+        (0, Threshold(gte=4), "LostVerdict"),
+    ):
+        run, (case,) = reduce_events(make_score(value, "stars", threshold=threshold), rules=rules)
+        (error,) = case.errors
+        assert error.error.type == kind
+        assert [each.type for each in run.suites[0].errors] == ([kind] if kind == "LostVerdict" else [])

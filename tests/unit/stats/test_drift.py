@@ -171,3 +171,21 @@ def test_a_change_without_any_variance_is_certain() -> None:
     assert (lower < 0.03, upper) == (True, pytest.approx(1 - lower))
     assert DriftEstimate(drift, error=0.2, plain_error=0.1).widening == 2.0
     assert DriftEstimate(drift, error=0.2).widening == 1.0
+
+
+def test_an_interval_stays_within_the_largest_possible_change() -> None:
+    drift = Drift(DriftState.CORRECTED)
+    assert DriftEstimate(drift, delta=0.9, error=0.2, df=50).interval[1] == 1.0
+    assert DriftEstimate(drift, delta=-0.9, error=0.2, df=50).interval[0] == -1.0
+    low, high = DriftEstimate(drift, delta=0.1, error=0.05, df=50).interval
+    assert (low, high) == (pytest.approx(0.1 - 2.0086 * 0.05, abs=1e-4), pytest.approx(0.1 + 2.0086 * 0.05, abs=1e-4))
+    assert DriftEstimate(drift).one_sided_p == (1.0, 1.0)
+
+
+def test_a_control_leaves_the_movement_of_whole_runs_out() -> None:
+    """A control says how far the provider moved since the base; movement of runs without it would count it again."""
+    base, new = make_run(draw(0.9, 400, 1)), make_run(draw(0.9, 400, 2))
+    (with_control,) = compare(replace(new, control=make_run(draw(0.9, 400, 3))), base, earlier=()).rows
+    (alone,) = compare(new, base, earlier=()).rows
+    assert (with_control.movement, alone.movement) == (None, None)
+    assert with_control.drift is not None

@@ -11,7 +11,7 @@ import pytest
 
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Pairs, Side
-from scoregate.core.comparison.ratios import p95_test
+from scoregate.core.comparison.ratios import compute_total_ratio, p95_test
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.statistics import significance
 from scoregate.core.statistics.significance import Trials, within_case_test
@@ -151,3 +151,18 @@ def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
     alone, both = Pairs(50, sums, rose=7), Pairs(50, sums, rose=7, trials=dealt)
     assert one_sided_p(alone)[1] < 0.005
     assert one_sided_p(both)[1] > 0.1
+
+
+def test_totals_of_zero_have_no_ratio() -> None:
+    some, nothing = side_of([1.0], [3.0]), side_of([0.0], [0.0])
+    for new, old in ((some, nothing), (nothing, some), (nothing, nothing), (some, side_of())):
+        assert compute_total_ratio(new, old) is None
+    ratio = compute_total_ratio(some, side_of([1.0], [1.0]))
+    assert ratio is not None
+    assert (ratio.times, ratio.n) == (pytest.approx(2.0), 2)
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < ratio.value < ratio.high
+    one = compute_total_ratio(side_of([2.0]), side_of([1.0]))
+    assert one is not None
+    assert (one.low, one.high) == (None, None)

@@ -261,3 +261,26 @@ def test_an_evaluator_of_the_baseline_alone_has_no_slices() -> None:
     comparison = sliced(suite_of({"e": scores}), suite_of({"e": scores, "gone": scores}), members={"all": list(scores)})
     assert [row.label for row in comparison.rows] == [RowLabel.UNCHANGED, RowLabel.REMOVED]
     assert [each.row.evaluator for each in comparison.slices.rows] == ["e"]
+
+
+def test_a_slice_with_few_cases_has_its_change() -> None:
+    new = {f"c{index}": [float(index > 1)] for index in range(20)}
+    old = {f"c{index}": [1.0] for index in range(20)}
+    members = {"few": ["c0", "c1", "c2", "c3"], "none": []}
+    rows = {
+        each.value: each.row for each in sliced(suite_of({"e": new}), suite_of({"e": old}), members=members).slices.rows
+    }
+    few = rows["few"]
+    assert (few.label, few.n, few.clusters, few.delta) == (RowLabel.TOO_FEW, 4, 4, -0.5)
+    assert (few.mean, few.base, few.low, few.p) == (0.5, 1.0, None, None)
+
+
+def test_labels_have_no_slices() -> None:
+    def labelled() -> SuiteResult:
+        suite = suite_of({"e": {f"c{index}": [1.0] for index in range(20)}})
+        suite.columns.labels["kind"] = {"a": 20}
+        return replace(suite, evaluators={**suite.evaluators, "kind": EvaluatorInfo("kind", SAME)})
+
+    comparison = sliced(labelled(), labelled(), members={"all": [f"c{index}" for index in range(20)]})
+    assert {row.evaluator: row.label for row in comparison.rows} == {"e": RowLabel.UNCHANGED, "kind": RowLabel.LABELS}
+    assert [each.row.evaluator for each in comparison.slices.rows] == ["e"]

@@ -36,8 +36,8 @@ class Estimate:
         detectable: the smallest change that is found with a power of 80 %; None for a single pair.
         smallest_p: the smallest two-sided p that was possible.
         smallest_margin: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
-        p_with_fall: the one-sided p for getting better with one more case that falls, see `add_unseen_fall`; 0 if it is
-            unknown which direction is better.
+        p_with_fall: the one-sided p for getting better with one more case that falls, see `add_unseen_fall`; 0 if none
+            is added, and if it is unknown which direction is better.
     """
 
     delta: float
@@ -82,8 +82,9 @@ def estimate_difference(
     p_lower, p_upper = one_sided_p(pairs, spread) if test_pairs is None else one_sided_p(test_pairs)
     p_with_fall = 0.0
     if scale is not None and higher_is_better is not None and (spread.mean > 0) is higher_is_better:
-        fall = one_sided_p(add_unseen_fall(test_pairs or pairs, scale if higher_is_better else -scale))
-        p_with_fall = fall[1 if higher_is_better else 0]
+        known = test_pairs or pairs
+        extended = add_unseen_fall(known, scale if higher_is_better else -scale)
+        p_with_fall = 0.0 if extended is known else one_sided_p(extended)[1 if higher_is_better else 0]
     step = pairs.step if spread.largest or pairs.step else (scale or 0.0)
     low, high = spread.interval(step)
     if scale is None:
