@@ -156,8 +156,8 @@ def test_unequal_repeats_take_the_larger_p_of_both_tests() -> None:
 def test_totals_of_zero_have_no_ratio() -> None:
     some, nothing = side_of([1.0], [3.0]), side_of([0.0], [0.0])
     for new, old in ((some, nothing), (nothing, some), (nothing, nothing), (some, side_of())):
-        assert compute_total_ratio(new, old) is None
-    ratio = compute_total_ratio(some, side_of([1.0], [1.0]))
+        assert compute_total_ratio(new, old, Columns()) is None
+    ratio = compute_total_ratio(some, side_of([1.0], [1.0]), Columns())
     assert ratio is not None
     assert (ratio.times, ratio.n) == (pytest.approx(2.0), 2)
     assert ratio.low is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 
@@ -175,8 +175,8 @@ def judge_comparison(
     ]
     corrected = correct_gates(comparison, contexts, policy.criteria.alpha)
     comparison, suites = corrected.comparison, corrected.suites
-    changes = find_evaluator_changes(comparison)
-    run = RunContext(comparison, policy, policy_problem, changes, suites, corrected.families)
+    changed = find_evaluator_changes(comparison)
+    run = RunContext(comparison, policy, policy_problem, changed, suites, corrected.families)
     results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
     # Only rows count whose own severity is `fail`, so that of all suites doesn't matter.
     results += [(finding, DEFAULTS) for finding in check_small_rows(run)]
@@ -202,14 +202,16 @@ def judge_comparison(
         tuple(policy_changes),
         not_applied=policy.relative_gates if comparison.base is None else (),
         left_out=tuple(left_out),
-        ungated=tuple(
-            suite.label
-            for suite in comparison.run.suites
-            if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, policy)
-        ),
+        ungated=tuple(_find_ungated(comparison.run.suites, policy)),
         uncalibrated=uncalibrated,
-        evaluator_changes=run.evaluator_changes,
+        evaluator_changes=changed,
     )
+
+
+def _find_ungated(suites: Iterable[SuiteResult], policy: Policy) -> Iterator[str]:
+    for suite in suites:
+        if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, policy):
+            yield suite.label
 
 
 def _can_fail(suite: SuiteResult, policy: Policy) -> bool:
