@@ -259,7 +259,7 @@ def save_reviews(
 
 
 # The rarer verdict of a judge has at least this share of a sample. More would cost reviews of the other verdict, where
-# most errors of a judge are: with equal shares, a run with 10 % failures takes twice as many (`calibration_judges.py`).
+# most errors of a judge are: with equal shares, a run with 10 % failures takes up to twice as many.
 _LEAST_SHARE = 0.2
 
 

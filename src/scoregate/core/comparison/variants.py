@@ -318,9 +318,9 @@ def _with_ranks(
 def estimate_optimism(leads: Sequence[Lead]) -> float:
     """By how much the leader's mean is too good on average, if all variants that may be the best are equally good.
 
-    The leader has the best of k means, partly by luck. For k normal means with the same
-    variance and correlation, the best one is above their mean by the expected maximum of k standard normal variables
-    times the standard error of a difference / √2. `benchmarks/calibration_variants.py` simulates it.
+    The leader has the best of k means, partly by luck. The best of k normal means with the same variance and
+    correlation is above their mean by the expected maximum of k standard normal variables times the standard error of a
+    difference / √2. `benchmarks/calibration_variants.py` simulates it.
 
     Args:
         leads: the differences from the leader, at least one of them of another variant that may be the best.
