@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 from statistics import fmean, stdev
+from typing import Any
 
 import pytest
 from scipy import stats
@@ -23,6 +24,7 @@ from scoregate.core.runs.dependencies import (
     Dependency,
     RunDependencies,
     ScriptDependencies,
+    check_dependencies,
     merge_shard_dependencies,
 )
 from scoregate.core.runs.history import history_after, merge_histories
@@ -322,3 +324,24 @@ def test_movement_has_a_p_for_each_direction() -> None:
         lower, upper = movement.one_sided_p(change, 0.03)
         expected = stats.t.cdf(change / (0.03**2 + 2 * 0.05**2) ** 0.5, 7)
         assert (lower, upper) == (pytest.approx(expected), pytest.approx(1 - expected))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({}, ""),
+        ({"table": (Dependency("file", "../secret", "a"),)}, "a path is not in the repository"),
+        ({"table": (Dependency("file", "/etc/passwd", "a"),)}, "a path is not in the repository"),
+        ({"table": (Dependency("file", "x" * 5_000, "a"),)}, "a path is too long"),
+        ({"shared": {"x" * 5_000: "1"}}, "a path is too long"),
+        ({"data": {"x" * 5_000: "1"}}, "a path is too long"),
+        ({"table": ()}, "a script uses an unknown dependency"),
+    ],
+)
+def test_dependencies_of_a_file_are_checked(change: dict[str, Any], problem: str) -> None:
+    dependencies = replace(make_dependencies(PROMPT), **change)
+    if not problem:
+        check_dependencies(dependencies)
+        return
+    with pytest.raises(ValueError, match=problem):
+        check_dependencies(dependencies)

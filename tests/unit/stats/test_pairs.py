@@ -27,8 +27,10 @@ from scoregate.core.comparison.pairing import (
 from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.case_means import count_evaluator_passes
 from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.policy import Criteria
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
 from scoregate.core.statistics.intervals import measure_spread
 from scoregate.core.statistics.significance import sign_flip_test
@@ -373,3 +375,31 @@ def test_evaluators_that_gave_no_score_are_counted() -> None:
     for index in range(3):
         columns.add(CaseResult(0, f"c{index}", unscored=("a", "b") if index else ("a",)))
     assert (columns.unscored_counts, columns.unscored) == ({"a": 3, "b": 2}, 5)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_the_pass_rate_of_an_evaluator_counts_each_case_once(repeats: int) -> None:
+    columns = Columns()
+    limit = Threshold(gte=0.5)
+    scores = {"a": (1.0, 0.0), "b": (1.0, 1.0), "c": (0.0, 0.0)}
+    for case, values in scores.items():
+        for repeat, value in enumerate(values[:repeats]):
+            evaluations = {"e": Evaluation(value, limit), "other": Evaluation(0.0)}
+            columns.add(CaseResult(0, case, repeat, evaluations=evaluations))
+    columns.add(CaseResult(0, "free", evaluations={"e": Evaluation(0.0)}))
+    columns.add(CaseResult(0, "unscored"))
+    found = count_evaluator_passes(columns, "e")
+    assert (found.rate, found.case_count) == (pytest.approx(2 / 3 if repeats == 1 else 0.5), 3)
+    assert (found.passed, found.judged) == ((2, 3) if repeats == 1 else (3, 6))
+    assert count_evaluator_passes(columns, "other").rate is None
+
+
+def test_few_scores_outside_are_errors_in_each_suite_that_has_them() -> None:
+    def run(*outside: int) -> Run:
+        one, two = (suite_of({"score": cases([1.0] * 40)}, id=name, label=name) for name in "ab")
+        two.columns.unscaled["score"] = set(outside)
+        return run_of(one, two)
+
+    comparison = compare(run(3), run(3), criteria=Criteria(max_dropped=0.05))
+    assert [suite.columns.errored.get("score", set()) for suite in comparison.run.suites] == [set(), {3}]
+    assert [suite.columns.unscaled for suite in comparison.run.suites] == [{}, {}]
