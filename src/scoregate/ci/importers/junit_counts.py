@@ -81,14 +81,15 @@ class Counts:
         where = f"<{read_tag(suite)}>{f' {name!r:.100}' if name else ''}"
         tests, bad = _read_count(suite, "tests"), _read_count(suite, "failures") + _read_count(suite, "errors")
         uncounted = tests - tally.cases - tally.more_results
-        if bad > tally.failures:
+        why = _explain_uncounted(suite) if tally.cases else ""
+        if uncounted > 0 and not why:
+            self.problems.append(f"{where} counts {tests:,} tests and holds {tally.cases:,}")
+        elif bad > tally.failures:
             self.problems.append(f"{where} counts {bad:,} failures and errors and holds {tally.failures:,}")
-        elif uncounted > 0 and tally.cases and (why := _explain_uncounted(suite)):
+        elif uncounted > 0:
             self.notes.append(f"{where} counts {tests:,} tests and holds {tally.cases:,}: {why}")
             for outer in self._open:
                 outer.more_results += uncounted
-        elif uncounted > 0:
-            self.problems.append(f"{where} counts {tests:,} tests and holds {tally.cases:,}")
         if 0 < tests < tally.cases:
             self.surplus[tally.element] = tally.cases - tests
 
