@@ -163,6 +163,6 @@ def test_totals_of_zero_have_no_ratio() -> None:
     assert ratio.low is not None
     assert ratio.high is not None
     assert ratio.low < ratio.value < ratio.high
-    one = compute_total_ratio(side_of([2.0]), side_of([1.0]))
+    one = compute_total_ratio(side_of([2.0]), side_of([1.0]), Columns())
     assert one is not None
     assert (one.low, one.high) == (None, None)
