@@ -188,3 +188,22 @@ def test_reports_show_why_a_gate_can_not_fail() -> None:
     line = "Regression of demo is not applied: can't fail with 5 cases (6 are needed)."
     for text in (terminal(view), "".join(markdown.render(view)), "".join(html.render(view)).replace("&#39;", "'")):
         assert line in " ".join(text.split())
+
+
+def test_small_rows_that_fell_together_have_no_tick() -> None:
+    def small(low: int) -> list[ExampleSuite]:
+        suites = (bot(1.0, f"bot-{at}") for at in range(12))
+        return [
+            replace(
+                each,
+                trials=[
+                    replace(t, scores=[Score("quality", float(i >= low), None)]) for i, t in enumerate(each.trials[:8])
+                ],
+            )
+            for each in suites
+        ]
+
+    comparison = compare(make_run(*small(2)), make_base(*small(0)))
+    view: ReportView = build_view(*judge_comparison(comparison, Policy(Limits(fail_on_regression=True))), CONTEXT)
+    assert {each.state for each in view.rows} == {ReportState.UNCERTAIN}
+    assert headings(view)[0].startswith("## ❌ scoregate: 1 of ")

@@ -24,6 +24,7 @@ from scoregate.core.runs.run import SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
 _DROP_RULES = ("drop", "slice drop")
+_ROW_RULES = (*_DROP_RULES, "regression", "decline")
 _USUAL_POWER = 0.8
 
 
@@ -113,6 +114,8 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = findings_by_suite(verdict)
     powerless = {(each.suite, each.evaluator): each.value for each in verdict.left_out if each.slice is None}
+    # A finding without a suite is about all small rows, none of which is certain alone.
+    has_fallen = any(each.rule in _ROW_RULES for each in verdict.failed if each.suite is None)
     filtered = set(comparison.gone) - set(comparison.unexcused_missing_suites)
     history = comparison.run.history
     views = []
@@ -123,7 +126,8 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
             why = powerless.get((row.suite, row.evaluator), "")
-            state = ReportState.UNCERTAIN if why and view.state is ReportState.HELD else view.state
+            is_open = why or (has_fallen and row.label is RowLabel.TOO_FEW and row.gain < 0)
+            state = ReportState.UNCERTAIN if is_open and view.state is ReportState.HELD else view.state
             note = ", ".join(filter(None, (view.note, why, uncalibrated)))
             views.append(replace(view, state=state, past=past, uncalibrated=uncalibrated, note=note))
     return tuple(sorted(views, key=row_order))
