@@ -213,6 +213,14 @@ def test_a_row_of_costs_has_the_p_of_its_gate() -> None:
     assert (judged.quantities[0].label, verdict.exit_code) == (RowLabel.WORSE, 0)  # certain, and below the limit
 
 
+def test_a_limit_on_a_ratio_that_only_warns_still_warns() -> None:
+    severity = {"cost_ratio": Severity.WARN}
+    judged, verdict = judge(costly(12, 1.5), costly(12, 1.0), Limits(max_cost_ratio=1.2, severity=severity))
+    assert (verdict.exit_code, [each.rule for each in verdict.warnings]) == (0, ["cost ratio"])
+    plain = judge(costly(12, 1.5), costly(12, 1.0), Limits())[0]
+    assert judged.quantities == plain.quantities  # no gate watches the row
+
+
 def test_a_ratio_of_few_cases_says_that_it_cannot_fail() -> None:
     _, verdict = judge(costly(5, 1.0), costly(5, 1.0), Limits(max_cost_ratio=1.2))
     assert [each.rsplit(": ", 1)[1] for each in list_values(verdict.left_out)] == [

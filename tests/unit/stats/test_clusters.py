@@ -235,7 +235,7 @@ def test_the_ratio_of_totals_needs_six_clusters(clusters: int, p: float) -> None
     for size in (1, 20):
         names = name_cases(clusters, size)
         new, old = (spend(names, {case: [each] for case in names}) for each in (2.0, 1.0))
-        assert total_test(measure(new), measure(old), new) == pytest.approx(p)
+        assert total_test(pair_sides(measure(new), measure(old), case_clusters(new))) == pytest.approx(p)
 
 
 def test_new_errors_of_a_cluster_count_together() -> None:

@@ -1,7 +1,7 @@
 """Hints at clusters that are likely and not declared: cases whose differences are alike within groups.
 
 Names and fields of cases suggest groups, such as the document of a question. The evidence is a test of the differences
-between run and baseline, since only their likeness makes labels wrong. It reads no case if too few changed to tell.
+between run and baseline, since only their likeness makes labels wrong. It reads no case if too few changed to decide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEVEL = 0.02
 _FEWEST_CHANGED, _FEWEST_CLUSTERS = 10, 6
 # Below, ignoring the clusters labels at most 8 % of unchanged rows instead of 5 %.
 _LEAST_EFFECT = 1.25
-# Enough to tell. The first cases of a suite show which settings its names and fields allow.
+# Enough to decide. The first cases of a suite show which settings its names and fields allow.
 _MOST_CASES, _SAMPLE, _MOST_FIELDS = 5_000, 100, 8
 _LEAST_COVERED = 0.8
 _ENDINGS = ("[*]", "-*", "_*", "#*", "/*", " > *", "::*", ":*", ".*", " *")

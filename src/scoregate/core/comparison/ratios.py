@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from scoregate.core.comparison.estimates import one_sided_p
-from scoregate.core.comparison.pairing import Side, case_clusters, pair_means, pair_sides, sum_clusters
+from scoregate.core.comparison.pairing import Pairs, Side, case_clusters, pair_means, sum_clusters
 from scoregate.core.comparison.trial_blocks import Slots, group_cases, list_blocks
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
@@ -86,20 +86,17 @@ def shared_means(new: Side, baseline: Side) -> tuple[float | None, float | None,
     return (sum(means) / n, sum(base_means) / n, n) if n else (None, None, 0)
 
 
-def total_test(new: Side, baseline: Side, columns: Columns) -> float:
+def total_test(pairs: Pairs) -> float:
     """Test the ratio of totals by swapping run and baseline within pairs.
 
     Swapping a pair is the same as changing the sign of its difference, so the sign-flip test applies.
 
     Args:
-        new: the amounts of the run.
-        baseline: the amounts of the baseline.
-        columns: the columns of the run, with the clusters.
+        pairs: the amounts of the cases of both.
 
     Returns:
         The one-sided p of a ratio as large or larger; 1 if fewer than six clusters differ.
     """
-    pairs = pair_sides(new, baseline, case_clusters(columns))
     if count_changed(pairs.sums) < FEWEST_CLUSTERS:
         return 1.0
     exact = exact_sign_flip_p(pairs.sums) if len(pairs.clusters) < _FEW else None

@@ -36,8 +36,8 @@ def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     """
     known = [index for index, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
     accepted = [rows[index].accepted is not None for index in known]
-    worse = correct_with_accepted([_p_or_one(rows[index].p_worse) for index in known], accepted)
-    better = benjamini_hochberg([_p_or_one(rows[index].p_better) for index in known])
+    worse = correct_with_accepted([p_or_one(rows[index].p_worse) for index in known], accepted)
+    better = benjamini_hochberg([p_or_one(rows[index].p_better) for index in known])
     corrected = [min(1.0, 2 * min(each)) for each in zip(worse, better, strict=True)]
     q_by_index = dict(zip(known, corrected, strict=True))
     return [
@@ -66,8 +66,14 @@ def correct_with_accepted(ps: Sequence[float], accepted: Sequence[bool]) -> list
     return [mine if is_accepted else other for mine, other, is_accepted in zip(own, for_others, accepted, strict=True)]
 
 
-def _p_or_one(p: float | None) -> float:
+def p_or_one(p: float | None) -> float:
+    """A p; 1 for a row without a test."""
     return 1.0 if p is None else p
+
+
+def is_falling(row: Row) -> bool:
+    """Whether a row is more likely to have got worse than better."""
+    return p_or_one(row.p_worse) < p_or_one(row.p_better)
 
 
 def is_in_family(row: Row, alpha: float) -> bool:
@@ -87,7 +93,7 @@ def label_row(row: Row, criteria: Criteria) -> Row:
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
     if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
         return replace(row, label=RowLabel.UNCHANGED)
-    falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
+    falls = is_falling(row)
     effect, smallest = -row.gain if falls else row.gain, own.min_effect or 0.0
     is_significant = row.q is not None and row.q <= criteria.alpha and effect > 0
     if is_significant and reaches(effect, smallest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import ceil
 
@@ -13,7 +13,7 @@ from scoregate.core.gate.families import GateLimit, is_collapse
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
 from scoregate.core.limit_checks import exceeds, exceeds_share, reaches
-from scoregate.core.runs.policy import Severity
+from scoregate.core.runs.policy import Limits, Severity
 
 
 def is_watched(row: Row, context: SuiteContext) -> bool:
@@ -26,28 +26,37 @@ def is_watched(row: Row, context: SuiteContext) -> bool:
 def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which a row of a whole suite can make the run red."""
     limits = context.limits
-    glob, most = match_limit(limits.max_drop, row.evaluator)
+    most, origin = _find_limit("max_drop", limits.max_drop, row.evaluator, limits)
     if most is not None:
-        yield from _gate_limit("drop", most, limits.find_origin(f"max_drop.{glob}", "max_drop"), row, context)
+        yield from _gate_limit("drop", most, origin, row, context)
     if limits.fail_on_regression:
-        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
-        yield from _gate_limit("regression", smallest, limits.find_origin("fail_on_regression"), row, context)
+        yield from _gate_limit("regression", *_find_regression_limit(row, context), row, context)
 
 
 def list_slice_limits(name: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which a row of a slice can make the run red."""
-    glob, most = match_limit(context.limits.max_slice_drop, name)
+    most, origin = _find_limit("max_slice_drop", context.limits.max_slice_drop, name, context.limits)
     if most is not None:
-        origin = context.limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
         yield from _gate_limit("slice drop", most, origin, row, context)
 
 
 def list_decline_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which a row of the comparison with an earlier run can make the run red."""
-    glob, most = match_limit(context.limits.max_decline, row.evaluator)
+    most, origin = _find_limit("max_decline", context.limits.max_decline, row.evaluator, context.limits)
     if most is not None:
-        origin = context.limits.find_origin(f"max_decline.{glob}", "max_decline")
         yield from _gate_limit("decline", most, origin, row, context)
+
+
+def _find_limit(setting: str, table: Mapping[str, float], name: str, limits: Limits) -> tuple[float | None, str]:
+    """The limit of an evaluator or a slice, None without one, and where it is set."""
+    glob, limit = match_limit(table, name)
+    return limit, limits.find_origin(f"{setting}.{glob}", setting)
+
+
+def _find_regression_limit(row: Row, context: SuiteContext) -> tuple[float, str]:
+    """The smallest drop that `fail_on_regression` counts, and where it is set."""
+    smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+    return smallest, context.limits.find_origin("fail_on_regression")
 
 
 def _gate_limit(rule: str, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
@@ -58,10 +67,9 @@ def _gate_limit(rule: str, most: float, origin: str, row: Row, context: SuiteCon
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
     """No row that is worse drops by more than its limit."""
     for row in context.rows:
-        glob, limit = match_limit(context.limits.max_drop, row.evaluator)
+        limit, origin = _find_limit("max_drop", context.limits.max_drop, row.evaluator, context.limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
-        origin = context.limits.find_origin(f"max_drop.{glob}", "max_drop")
         yield from check_drop("drop", row, context, most=limit, origin=origin)
 
 
@@ -92,10 +100,9 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         return
     for each in context.comparison.slices.rows:
         row = each.row
-        glob, limit = match_limit(limits.max_slice_drop, each.name) if row.suite == label else ("", None)
-        if limit is None or row.evaluator in context.uncalibrated:
+        limit, origin = _find_limit("max_slice_drop", limits.max_slice_drop, each.name, limits)
+        if row.suite != label or limit is None or row.evaluator in context.uncalibrated:
             continue
-        origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
         is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
         findings = _check_row("slice drop", row, context, is_beyond=is_beyond, limit=text, origin=origin)
@@ -136,10 +143,9 @@ def check_declines(context: SuiteContext) -> Iterator[Finding]:
     rows = earlier.rows_of(context.suite.label)
     context = replace(context, comparison=earlier, rows=rows)
     for row in rows:
-        glob, limit = match_limit(limits.max_decline, row.evaluator)
+        limit, origin = _find_limit("max_decline", limits.max_decline, row.evaluator, limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
-        origin = limits.find_origin(f"max_decline.{glob}", "max_decline")
         for finding in check_drop("decline", row, context, most=limit, origin=origin):
             since = f"since {earlier.base.commit[:7]}" if earlier.base.commit else "since the earlier run"
             yield replace(finding, value=f"{finding.value}, {since} ({earlier.base_note})")
@@ -149,7 +155,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
     """No row is worse."""
     if not context.limits.fail_on_regression:
         return
-    origin, base = context.limits.find_origin("fail_on_regression"), context.base_suite
+    base = context.base_suite
     for row in context.rows:
         if row.evaluator in context.uncalibrated:
             continue
@@ -157,7 +163,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # a number without a scale, such as a word count: only its own row is unmeasurable
         if _is_unmeasured(row) and match_limit(context.limits.max_drop, row.evaluator)[1] is not None:
             continue  # the other relative gate of this row reports it
-        smallest = context.criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        smallest, origin = _find_regression_limit(row, context)
         is_beyond = reaches(-row.effect, smallest) and not row.is_accepted
         yield from _check_row("regression", row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
 
@@ -206,7 +212,7 @@ def _has_collapsed(row: Row, context: SuiteContext, *, can_fail: bool) -> bool:
     """Whether every case of a row fell, which could be certain with more cases."""
     families = context.families
     is_too_few = row.units.able < families.shares.fewest_cases
-    return is_too_few and is_collapse(row, can_fail=can_fail, is_alone=len(families.small.rows) < _SEVERAL)
+    return is_too_few and is_collapse(row, can_fail=can_fail, is_alone=not families.small.has_several)
 
 
 def _explain_powerless(row: Row, context: SuiteContext) -> str:
@@ -218,7 +224,7 @@ def _explain_powerless(row: Row, context: SuiteContext) -> str:
     able = max(context.families.small.able, row.units.able) if is_small else row.units.able
     if able >= needed:
         return ""
-    if is_small and len(context.families.small.rows) > 1:
+    if is_small and context.families.small.has_several:
         return f"can't fail with {_count(able, 'case')} in all small suites together ({needed} are needed)"
     if able < row.clusters:
         above = f"only {able:,} of {describe_few(row)} can get worse" if able else "no score can get worse"
@@ -233,12 +239,9 @@ def _count(number: int, noun: str) -> str:
 def _describe_together(context: SuiteContext) -> str:
     """The p of all rows that are tested together, if there are several."""
     small = context.families.small
-    if small.q is None or len(small.rows) < _SEVERAL:
+    if small.q is None or not small.has_several:
         return ""
     return f"; all {len(small.rows):,} small rows together: corrected {_describe_p(small.q)}"
-
-
-_SEVERAL = 2
 
 
 def check_small_rows(context: RunContext) -> Iterator[Finding]:
@@ -258,7 +261,7 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
         f"{_count(len(fallen), 'row')} with few pairs fell together: {_format_signed(mean)} on average of "
         f"{_count(pairs, 'pair')}, corrected {_describe_p(small.q)}; none of them is certain alone"
     )
-    # A control has too few cases of small suites to tell a change from a drift of the provider.
+    # A control has too few cases of small suites to separate a change from a drift of the provider.
     conclusion = Conclusion.UNMEASURABLE if context.comparison.run.control is not None else Conclusion.FAILED
     limits: dict[str, GateLimit] = {}
     for limit in (limit for each in fallen for limit in each.limits):
@@ -272,8 +275,7 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
 
 def describe_few(row: Row) -> str:
     """The number of pairs, or of their clusters if these are fewer: `9 pairs`, `4 clusters`."""
-    count, noun = (row.clusters, "cluster") if row.clusters < row.n else (row.n, "pair")
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return _count(row.clusters, "cluster") if row.clusters < row.n else _count(row.n, "pair")
 
 
 def describe_change(row: Row) -> str:

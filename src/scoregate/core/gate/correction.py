@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.row_labels import COMPARED, label_row
+from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
+from scoregate.core.comparison.row_labels import COMPARED, is_falling, label_row, p_or_one
 from scoregate.core.gate.baseline_rules import list_decline_limits, list_limits, list_slice_limits
 from scoregate.core.gate.families import (
     Families,
@@ -47,102 +47,103 @@ def correct_gates(comparison: Comparison, suites: Sequence[SuiteContext], alpha:
         alpha: the two-sided level of the whole run, in (0, 1).
     """
     watched = {suite.suite.label: suite for suite in reversed(suites)}
-    tables = _Tables.read(comparison)
-    members = list(_find_members(comparison, tables, watched))
-    ratios = {suite.index: tuple(measure_ratios(suite)) for suite in suites}
-    tested = [(suite.index, place) for suite in suites for place in _find_tested_ratios(suite, ratios[suite.index])]
-    shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(tested))
-    labelled, small = _label_members(tables, members, watched, shares)
-    qs = correct_ratios([ratios[index][place].p or 0.0 for index, place in tested], shares)
-    q_by_place = dict(zip(tested, qs, strict=True))
-    ratios = {
-        index: tuple(replace(test, q=q_by_place.get((index, place))) for place, test in enumerate(tests))
-        for index, tests in ratios.items()
-    }
-    by_measure = {(suite.suite.label, test.measure): test for suite in suites for test in ratios[suite.index]}
-    quantities = (
-        _label_quantity(row, by_measure.get((row.suite, row.measure)), watched) for row in comparison.quantities
-    )
-    comparison = replace(labelled.write(comparison), quantities=tuple(quantities))
+    members = list(_find_members(comparison, watched))
+    tests = [(suite, test) for suite in suites for test in measure_ratios(suite)]
+    gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
+    shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
+    labelled, small = _label_members(members, watched, shares)
+    qs = correct_ratios([p_or_one(test.p) for _, test in gated], shares)
+    q_by_gate = {(suite.index, test.measure): q for (suite, test), q in zip(gated, qs, strict=True)}
+    ratios: dict[int, list[RatioTest]] = {}
+    gates: dict[tuple[str, Measure], RatioTest] = {}
+    for suite, test in tests:
+        q = q_by_gate.get((suite.index, test.measure))
+        ratios.setdefault(suite.index, []).append(replace(test, q=_correct_alone(test) if q is None else q))
+        if q is not None:
+            gates[suite.suite.label, test.measure] = ratios[suite.index][-1]
+    comparison = _replace_rows(comparison, labelled, gates, watched)
     families = Families(shares, small)
-    corrected = (_update_context(suite, comparison, ratios[suite.index], families) for suite in suites)
+    corrected = (_update_context(suite, comparison, ratios.get(suite.index, ()), families) for suite in suites)
     return CorrectedSuites(comparison, tuple(corrected), families)
 
 
 @record
-class _Tables:
-    """The rows of a comparison that gates on scores may watch."""
-
-    rows: tuple[Row, ...]
-    slices: tuple[Row, ...]
-    declines: tuple[Row, ...]
-
-    @classmethod
-    def read(cls, comparison: Comparison) -> _Tables:
-        earlier = comparison.earlier
-        slices = tuple(each.row for each in comparison.slices.rows)
-        return cls(comparison.rows, slices, () if earlier is None else earlier.rows)
-
-    def write(self, comparison: Comparison) -> Comparison:
-        """The comparison with these rows."""
-        slices, earlier = comparison.slices, comparison.earlier
-        by_name = {(row.suite, row.evaluator): row for row in self.rows}
-        arms = (
-            each if each.change is None else replace(each, change=by_name.get((each.suite, each.change.evaluator)))
-            for each in comparison.arms
-        )
-        sliced = (replace(each, row=row) for each, row in zip(slices.rows, self.slices, strict=True))
-        return replace(
-            comparison,
-            rows=self.rows,
-            arms=tuple(arms),
-            slices=replace(slices, rows=tuple(sliced)),
-            earlier=None if earlier is None else replace(earlier, rows=self.declines),
-        )
-
-
-@record
 class _Member:
-    """A row that a relative gate can make red: the name of its table, its place in it, and its limits."""
+    """A row that a relative gate can make red: its table and its place in it, and its limits."""
 
-    table: str
-    place: int
+    key: tuple[str, int]
+    row: Row
     limits: tuple[GateLimit, ...]
 
 
-def _find_members(comparison: Comparison, tables: _Tables, watched: Mapping[str, SuiteContext]) -> Iterator[_Member]:
+def _find_members(comparison: Comparison, watched: Mapping[str, SuiteContext]) -> Iterator[_Member]:
     if comparison.base is not None:
-        for place, row in enumerate(tables.rows):
+        for place, row in enumerate(comparison.rows):
             if row.suite in watched and (limits := tuple(list_limits(row, watched[row.suite]))):
-                yield _Member("rows", place, limits)
+                yield _Member(("rows", place), row, limits)
         for place, each in enumerate(comparison.slices.rows):
             suite = watched.get(each.row.suite)
             if suite is not None and (limits := tuple(list_slice_limits(each.name, each.row, suite))):
-                yield _Member("slices", place, limits)
-    for place, row in enumerate(tables.declines):
+                yield _Member(("slices", place), each.row, limits)
+    for place, row in enumerate(() if comparison.earlier is None else comparison.earlier.rows):
         if row.suite in watched and (limits := tuple(list_decline_limits(row, watched[row.suite]))):
-            yield _Member("declines", place, limits)
+            yield _Member(("declines", place), row, limits)
 
 
 def _label_members(
-    tables: _Tables, members: Sequence[_Member], watched: Mapping[str, SuiteContext], shares: Shares
-) -> tuple[_Tables, SmallRows]:
-    """The tables with the labels of the gates, and the rows that are tested together."""
-    rows = [getattr(tables, each.table)[each.place] for each in members]
-    correction = correct_scores(rows, shares)
+    members: Sequence[_Member], watched: Mapping[str, SuiteContext], shares: Shares
+) -> tuple[Mapping[tuple[str, int], Row], SmallRows]:
+    """The rows with the labels of the gates, by table and place, and those that are tested together."""
+    correction = correct_scores([each.row for each in members], shares)
     labelled = [
-        _label_watched(row, worse, watched[row.suite].criteria, is_named=index in correction.named)
-        for index, (row, worse) in enumerate(zip(rows, correction.worse, strict=True))
+        _label_watched(each.row, worse, watched[each.row.suite].criteria, is_named=index in correction.named)
+        for index, (each, worse) in enumerate(zip(members, correction.worse, strict=True))
     ]
-    lists = {name: list(getattr(tables, name)) for name in ("rows", "slices", "declines")}
-    for each, row in zip(members, labelled, strict=True):
-        lists[each.table][each.place] = row
     small = tuple(SmallRow(labelled[index], members[index].limits) for index in correction.small)
-    return _Tables(**{name: tuple(rows) for name, rows in lists.items()}), SmallRows(small, correction.q)
+    by_key = {each.key: row for each, row in zip(members, labelled, strict=True)}
+    return by_key, SmallRows(small, correction.q)
+
+
+def _replace_rows(
+    comparison: Comparison,
+    labelled: Mapping[tuple[str, int], Row],
+    gates: Mapping[tuple[str, Measure], RatioTest],
+    watched: Mapping[str, SuiteContext],
+) -> Comparison:
+    """The comparison with the rows that gates label."""
+    slices, earlier = comparison.slices, comparison.earlier
+    rows = tuple(labelled.get(("rows", place), row) for place, row in enumerate(comparison.rows))
+    by_name = {(row.suite, row.evaluator): row for row in rows}
+    arms = (
+        each if each.change is None else replace(each, change=by_name.get((each.suite, each.change.evaluator)))
+        for each in comparison.arms
+    )
+    sliced = (replace(each, row=labelled.get(("slices", place), each.row)) for place, each in enumerate(slices.rows))
+    if earlier is not None:
+        declines = (labelled.get(("declines", place), row) for place, row in enumerate(earlier.rows))
+        earlier = replace(earlier, rows=tuple(declines))
+    quantities = (_label_quantity(row, gates.get((row.suite, row.measure)), watched) for row in comparison.quantities)
+    return replace(
+        comparison,
+        rows=rows,
+        arms=tuple(arms),
+        slices=replace(slices, rows=tuple(sliced)),
+        earlier=earlier,
+        quantities=tuple(quantities),
+    )
+
+
+def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:
+    return test.p is not None and suite.limits.severity_of(test.finding.rule) is Severity.FAIL
+
+
+def _correct_alone(test: RatioTest) -> float | None:
+    """The two-sided p of a limit that can only warn. It is in no family, so that it weakens no gate."""
+    return None if test.p is None else min(1.0, 2 * test.p)
 
 
 def _update_context(
-    suite: SuiteContext, comparison: Comparison, ratios: tuple[RatioTest, ...], families: Families
+    suite: SuiteContext, comparison: Comparison, ratios: Sequence[RatioTest], families: Families
 ) -> SuiteContext:
     label = suite.suite.label
     return replace(
@@ -150,15 +151,9 @@ def _update_context(
         comparison=comparison,
         rows=comparison.rows_of(label),
         quantities=tuple(row for row in comparison.quantities if row.suite == label),
-        ratios=ratios,
+        ratios=tuple(ratios),
         families=families,
     )
-
-
-def _find_tested_ratios(suite: SuiteContext, ratios: Sequence[RatioTest]) -> Iterator[int]:
-    for place, test in enumerate(ratios):
-        if test.p is not None and suite.limits.severity_of(test.finding.rule) is Severity.FAIL:
-            yield place
 
 
 def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_named: bool) -> Row:
@@ -169,8 +164,7 @@ def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_name
         return replace(row, q=worse, label=RowLabel.WORSE if is_worse else row.label)
     if row.label not in COMPARED:
         return row
-    falls = _p_or_one(row.p_worse) < _p_or_one(row.p_better)
-    q = worse if falls else row.q
+    q = worse if is_falling(row) else row.q
     labelled = label_row(replace(row, q=q, min_effect=None, label=RowLabel.NOISE), criteria)
     is_explained = row.label is RowLabel.DRIFT and labelled.label is not RowLabel.WORSE
     return replace(labelled, label=RowLabel.DRIFT) if is_explained else labelled
@@ -188,7 +182,3 @@ def _label_quantity(row: Row, test: RatioTest | None, watched: Mapping[str, Suit
 
 
 _EVEN = 0.5
-
-
-def _p_or_one(p: float | None) -> float:
-    return 1.0 if p is None else p

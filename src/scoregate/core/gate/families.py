@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.row_labels import correct_with_accepted, is_in_family
+from scoregate.core.comparison.row_labels import correct_with_accepted, is_in_family, p_or_one
 from scoregate.core.records import record
 from scoregate.core.statistics.joint_test import joint_fall_test
 from scoregate.core.statistics.significance import benjamini_hochberg
@@ -89,6 +89,11 @@ class SmallRows:
     q: float | None = None
 
     @property
+    def has_several(self) -> bool:
+        """Whether a row is tested with others."""
+        return len(self.rows) > 1
+
+    @property
     def able(self) -> int:
         """The number of cases that can still get worse. Cases of several rows of a suite are counted once."""
         able: dict[str, int] = {}
@@ -140,7 +145,7 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
     """
     large = [index for index, row in enumerate(rows) if is_in_family(row, shares.alpha)]
     few = [index for index, row in enumerate(rows) if row.label is RowLabel.TOO_FEW and row.units.differences]
-    ps = [_p_or_one(rows[index].p_worse) for index in large]
+    ps = [p_or_one(rows[index].p_worse) for index in large]
     is_accepted = [rows[index].accepted is not None for index in large]
     has_changes = any(row.better or row.worse for row in (rows[index] for index in few))
     if has_changes:
@@ -152,15 +157,11 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
     joint = corrected[-1] if has_changes else (1.0 if few else None)
     named, small = set[int](), tuple(index for index in few if rows[index].accepted is None)
     for index in small:
-        own = min(1.0, 2 * _p_or_one(rows[index].p_worse) / shares.scores)
+        own = min(1.0, 2 * p_or_one(rows[index].p_worse) / shares.scores)
         if joint is not None and max(joint, own) <= shares.alpha:
             worse[index] = max(joint, own)
             named.add(index)
     return ScoreCorrection(tuple(worse), frozenset(named), small, joint)
-
-
-def _p_or_one(p: float | None) -> float:
-    return 1.0 if p is None else p
 
 
 def _test_together(rows: Sequence[Row]) -> float:
@@ -175,7 +176,7 @@ def _test_rows(rows: Sequence[Row]) -> float:
     if not any(row.units.is_unequal for row in rows):
         return p
     # Random signs alone give false alarms for unequal numbers of trials. The p of each row by itself allows for them.
-    return max(p, min(benjamini_hochberg([_p_or_one(row.p_worse) for row in rows]), default=1.0))
+    return max(p, min(benjamini_hochberg([p_or_one(row.p_worse) for row in rows]), default=1.0))
 
 
 def correct_ratios(ps: Sequence[float], shares: Shares) -> list[float]:
@@ -191,11 +192,11 @@ def is_collapse(row: Row, *, can_fail: bool, is_alone: bool) -> bool:
         can_fail: whether its gate can fail, as the row is tested with others.
         is_alone: whether no other row has too few cases. Among several, chance lets all cases of one fall by a little.
     """
-    least = _LEAST_OF_MANY if can_fail else _LEAST
+    least = _LEAST_OF_MANY if can_fail else LEAST_CASES
     return least <= row.n == row.worse and -row.gain >= (_FALL_ALONE if is_alone else _FALL)
 
 
 # With a fall of .1 for all rows, twelve suites of three graded cases are unmeasurable in .78 of runs without a change,
 # twelve of five cases in .19, and five cases with twelve evaluators in .21 (`benchmarks/calibration_run.py`).
-_LEAST, _LEAST_OF_MANY = 3, 5
+LEAST_CASES, _LEAST_OF_MANY = 3, 5
 _FALL_ALONE, _FALL = 0.1, 0.5

@@ -113,7 +113,6 @@ class RatioTest:
 
     Attributes:
         measure: the quantity.
-        limit: the name of the limit.
         finding: what is known without the test: passed, or the reason why there is no test.
         value: the natural logarithm of the ratio; 0 without a test.
         pairs: the number of cases (or clusters) of the test; 0 without one.
@@ -124,7 +123,6 @@ class RatioTest:
     """
 
     measure: Measure
-    limit: str
     finding: Finding
     value: float = 0.0
     pairs: int = 0

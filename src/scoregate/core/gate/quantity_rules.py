@@ -13,6 +13,7 @@ from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides, q
 from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.core.evaluation import Usage
+from scoregate.core.gate.families import LEAST_CASES
 from scoregate.core.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
 from scoregate.core.limit_checks import exceeds, round_off
 from scoregate.core.records import record
@@ -23,8 +24,6 @@ from scoregate.core.text import format_dollars
 _ROUNDING = 1e-9
 # With a larger share of calls that name no case, differences of cases say little about the suite.
 _MOST_UNNAMED = 0.5
-# If each of so many cases rose, a gate that can't fail is no reason to be green.
-_LEAST_CASES = 3
 _STORED = "answers were read from a store, which takes no time and costs nothing"
 
 
@@ -105,7 +104,7 @@ def measure_ratios(context: SuiteContext) -> Iterator[RatioTest]:
             finding = Finding(
                 *(f"{rule} ratio", Conclusion.PASSED, "", f"≤ {limit:g} ×", origin, context.suite.label), bound=limit
             )
-            yield _test_ratio(RatioTest(measure, name, finding), new, old)
+            yield _test_ratio(RatioTest(measure, finding), new, old)
 
 
 def check_quantity_ratios(context: SuiteContext) -> Iterator[Finding]:
@@ -125,7 +124,7 @@ def _conclude(test: RatioTest, context: SuiteContext) -> Finding:
     if test.pairs < needed:
         noun = "case" if test.pairs == 1 else "cases"
         powerless = f"{finding.value}: can't fail with {test.pairs:,} {noun} ({needed:,} are needed)"
-        if test.is_beyond and test.has_all_risen and test.pairs >= _LEAST_CASES:
+        if test.is_beyond and test.has_all_risen and test.pairs >= LEAST_CASES:
             return replace(finding, conclusion=Conclusion.UNMEASURABLE, value=powerless)
         return replace(finding, value=powerless, applied=False)
     if not test.is_beyond:
@@ -246,7 +245,7 @@ def _compare_cases(test: RatioTest, sides: tuple[Side, Side], amounts: _Amounts)
         pairs=len(pairs.clusters),
         is_beyond=exceeds(ratio.times, limit),
         has_all_risen=pairs.rose == pairs.n,
-        p=p95_test(new, old, columns) if is_p95 else total_test(new, old, columns),
+        p=p95_test(new, old, columns) if is_p95 else total_test(pairs),
     )
 
 
