@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.gateway import usage_reader
-from scoregate.ci.gateway.usage_reader import StreamUsageReader, UsageChunkFilter, read_usage
+from scoregate.ci.gateway.event_streams import EVENT_END, UsageChunkFilter
+from scoregate.ci.gateway.usage_reader import StreamUsageReader, read_usage
 from scoregate.core.evaluation import Usage
 
 CHAT = {"prompt_tokens": 12, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 4}}
@@ -113,7 +115,7 @@ def test_any_bytes_are_a_stream(chunks: list[bytes]) -> None:
 
 
 def test_a_line_longer_than_the_limit_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage_reader, "_LONGEST_EVENT", 1_000)
+    monkeypatch.setattr(usage_reader, "LONGEST_EVENT", 1_000)
     wrong = b'data: {"usage": {"prompt_tokens": 99}, "text": "' + b"a" * 3_000 + b'"}\n\n'
     for size in (1, 7, 500, 900):
         reader = StreamUsageReader("m")
@@ -143,3 +145,71 @@ def test_only_the_event_of_the_usage_is_removed(size: int) -> None:
     chunk_filter = UsageChunkFilter()
     found = b"".join(chunk_filter.feed(stream[index : index + size]) for index in range(0, len(stream), size))
     assert found + chunk_filter.close() == first + ping + done + b"rest"
+
+
+# CR and LF of two lines would be one end of a line.
+LINE_ENDS = ([b"\n", b"\r\n"], [b"\r", b"\r\n"])
+CONTENT = {"choices": [{"delta": {"content": 'the "usage": {'}}], "usage": None}
+HIDDEN = [{"choices": choices, "usage": CHAT} for choices in ([], None)] + [{"usage": CHAT}]
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """A valid stream with one event of the usage, and the same without it. Each line may end in another way."""
+    ends = draw(st.sampled_from(LINE_ENDS))
+
+    def line(text: bytes) -> bytes:
+        return text + draw(st.sampled_from(ends))
+
+    def block(data: object, *, is_last: bool = False) -> bytes:
+        text = data if isinstance(data, bytes) else json.dumps(data, indent=draw(st.sampled_from([None, 1]))).encode()
+        lines = [draw(st.sampled_from([b"data:", b"data: "])) + part for part in text.splitlines()]
+        lines += draw(st.lists(st.sampled_from([b"event: message", b"id: 7", b"retry: 10", b"id"]), max_size=2))
+        return b"".join(map(line, draw(st.permutations(lines)) if len(lines) < 3 else lines)) + (
+            b"" if is_last else line(b"")
+        )
+
+    extras = st.lists(st.sampled_from([b": ping", b":", b""]), max_size=2)
+    before = b"".join(map(line, draw(extras)))
+    for data in draw(st.lists(st.sampled_from([CONTENT, {"choices": []}, b"no JSON"]), max_size=3)):
+        before += block(data) + b"".join(map(line, draw(extras)))
+    after = draw(st.sampled_from([b"", b"data: [DONE]\n\n", b"data: [DONE]\r\n\r\n", b": bye\n"]))
+    hidden = block(draw(st.sampled_from(HIDDEN)), is_last=not after)
+    mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return mark + before + hidden + after, mark + before + after
+
+
+@given(streams(), st.lists(st.integers(0, 400), max_size=12))
+def test_any_valid_stream_loses_its_usage_and_nothing_else(pair: tuple[bytes, bytes], cuts: list[int]) -> None:
+    stream, expected = pair
+    places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+    chunk_filter, reader, found = UsageChunkFilter(), StreamUsageReader("m"), b""
+    for start, end in itertools.pairwise(places):
+        reader.feed(stream[start:end])
+        found += chunk_filter.feed(stream[start:end])
+    assert found + chunk_filter.close() == expected
+    assert reader.usage(0) == EXPECTED
+
+
+@given(streams())
+def test_complete_events_are_passed_on_at_once(pair: tuple[bytes, bytes]) -> None:
+    """After each byte, only an event that isn't complete waits, and never a comment that is."""
+    stream, _ = pair
+    chunk_filter, forwarded = UsageChunkFilter(), 0
+    for index in range(len(stream)):
+        forwarded += len(chunk_filter.feed(stream[index : index + 1]))
+        waiting = bytes(chunk_filter._rest)
+        assert EVENT_END.search(waiting) is None
+        assert not (waiting.startswith(b":") and waiting.endswith((b"\n", b"\r")))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_the_usage_is_read_before_the_last_blank_line(end: bytes) -> None:
+    reader = StreamUsageReader("m")
+    reader.feed(b"event: x" + end + b"data: " + json.dumps({"choices": [], "usage": CHAT}).encode() + end)
+    assert reader.usage(0) == EXPECTED
+
+
+def test_an_event_with_choices_keeps_its_usage() -> None:
+    stream = event({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": CHAT})
+    assert UsageChunkFilter().feed(stream) == stream

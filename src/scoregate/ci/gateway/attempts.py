@@ -10,6 +10,7 @@ from typing import Any
 
 from scoregate.ci.gateway.answers import send_answer, start_answer
 from scoregate.ci.gateway.budget import Amount, BudgetRefusal
+from scoregate.ci.gateway.event_streams import UsageChunkFilter
 from scoregate.ci.gateway.exchange import MAX_RECORDED_BYTES, Exchange
 from scoregate.ci.gateway.key_mask import StreamKeyMask, find_mask
 from scoregate.ci.gateway.questions import Refusal
@@ -18,7 +19,6 @@ from scoregate.ci.gateway.upstream import filter_response_headers, read_answer
 from scoregate.ci.gateway.usage_reader import (
     EVENT_STREAM,
     StreamUsageReader,
-    UsageChunkFilter,
     add_usage_option,
     can_ask_for_usage,
     read_body_usage,

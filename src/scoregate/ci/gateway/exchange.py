@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -12,6 +11,7 @@ from pydantic_core import to_json
 
 from scoregate.ci.gateway.answers import Send
 from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, RecordedCall, encode_body
+from scoregate.ci.gateway.event_streams import EVENT_END
 from scoregate.ci.gateway.questions import Question
 from scoregate.ci.gateway.sessions import SuiteSession
 from scoregate.ci.gateway.state import Cassettes, GatewayState
@@ -19,7 +19,6 @@ from scoregate.core.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
 _MOST_EVENTS = 10_000
-_EVENT_END = re.compile(rb"\r?\n\r?\n")
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ class Exchange:
             body: the answer; of a stream, at least its first event.
             is_stream: whether it is a stream.
         """
-        if self.cassettes.writer is None or (is_stream and not _EVENT_END.search(body)):
+        if self.cassettes.writer is None or (is_stream and not EVENT_END.search(body)):
             return None
         part = find_named_part(body, is_stream=is_stream)
         return name_answer(self.question.digest, self.question.origin.trial, self.number, self._redact(part))
@@ -115,7 +114,7 @@ class Exchange:
 
 def split_events(body: bytes) -> tuple[int, ...]:
     """The sizes of the events of a stream, whatever pieces the network made of it; from 10,000 on they are one part."""
-    ends = [match.end() for match in islice(_EVENT_END.finditer(body), _MOST_EVENTS)]
+    ends = [match.end() for match in islice(EVENT_END.finditer(body), _MOST_EVENTS)]
     if body and (not ends or ends[-1] != len(body)):
         ends.append(len(body))
     return tuple(end - start for start, end in zip((0, *ends), ends, strict=False))
@@ -143,4 +142,4 @@ def find_named_part(body: bytes, *, is_stream: bool) -> bytes:
 
     A stream is named before its last bytes arrive, because its client may go on then.
     """
-    return _EVENT_END.split(body, maxsplit=1)[0] if is_stream else body
+    return EVENT_END.split(body, maxsplit=1)[0] if is_stream else body

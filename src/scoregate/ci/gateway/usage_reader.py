@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from scoregate.ci.gateway.event_streams import BYTE_ORDER_MARK, LONGEST_EVENT
 from scoregate.ci.gateway.questions import Question
 from scoregate.core.evaluation import Usage
 from scoregate.models.budget import parse_usage
@@ -15,8 +16,8 @@ from scoregate.models.calls import parse_object
 EVENT_STREAM = "text/event-stream"
 # The last lines of streams of OpenAI's and Anthropic's APIs.
 _END_LINES = (b"data: [DONE]", b"data:[DONE]", b"event: message_stop")
-_LONGEST_EVENT = 4 * 1024 * 1024
 _DATA = b"data:"
+_MOST_LINES = 200  # of the data of one event
 _MARKS = (b'"usage"', b'"usageMetadata"')
 # An estimate for streams that report no usage.
 _BYTES_PER_TOKEN = 4
@@ -81,14 +82,19 @@ class StreamUsageReader:
         self._model = model
         self._line: list[bytes] = []
         self._line_bytes = self._bytes = 0
-        self._skips_line = False
+        self._skips_line = self._ends_with_cr = False
+        self._data: list[bytes] = []  # of the lines of an event
         self._usage: Usage | None = None
         self.is_ended = False
 
     def feed(self, chunk: bytes) -> None:
         """Read a chunk."""
+        if not chunk:
+            return
         self._bytes += len(chunk)
-        first, *others = chunk.split(b"\n")
+        chunk = chunk.removeprefix(b"\n") if self._ends_with_cr else chunk
+        self._ends_with_cr = chunk.endswith(b"\r")
+        first, *others = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._add(first)
         for part in others:
             self._end_line()
@@ -108,7 +114,7 @@ class StreamUsageReader:
 
     def _add(self, part: bytes) -> None:
         self._line_bytes += len(part)
-        if self._line_bytes > _LONGEST_EVENT:
+        if self._line_bytes > LONGEST_EVENT:
             self._skips_line = True
             self._line.clear()
         if not self._skips_line:
@@ -121,11 +127,21 @@ class StreamUsageReader:
         self._line_bytes, self._skips_line = 0, False
 
     def _read_line(self, line: bytes) -> None:
+        line = line.removeprefix(BYTE_ORDER_MARK)
+        if not line:
+            self._data.clear()
         if line.rstrip() in _END_LINES:
             self.is_ended = True
-        if not line.startswith(_DATA) or not any(mark in line for mark in _MARKS):
+        if not line.startswith(_DATA):
             return
-        data = parse_object(line[len(_DATA) :].strip())
+        self._data.append(line[len(_DATA) :])
+        if len(self._data) > _MOST_LINES or (len(self._data) > 1 and sum(map(len, self._data)) > LONGEST_EVENT):
+            self._data[1:] = []
+            return
+        text = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+        if not any(mark in text for mark in _MARKS):
+            return
+        data = parse_object(text.strip())
         new = read_usage(data, self._model)
         if new is None:
             return
@@ -134,7 +150,7 @@ class StreamUsageReader:
             new = Usage(old.input_tokens, new.output_tokens, old.cached_tokens, model=self._model)
         self._usage = new
         # OpenAI's responses and Gemini end with an event that also has the usage.
-        self.is_ended |= data.get("type") == "response.completed" or b'"finishReason"' in line
+        self.is_ended |= data.get("type") == "response.completed" or b'"finishReason"' in text
 
 
 def can_ask_for_usage(question: Question) -> bool:
@@ -154,40 +170,3 @@ def add_usage_option(data: Mapping[str, Any]) -> bytes:
     return to_json(
         {**data, "stream_options": {**(options if isinstance(options, Mapping) else {}), "include_usage": True}}
     )
-
-
-class UsageChunkFilter:
-    """Removes the event with the usage from a stream whose client did not request it, and keeps all other bytes."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-
-    def feed(self, chunk: bytes) -> bytes:
-        """Return the complete events up to the end of a chunk, without the event of the usage."""
-        searched = max(0, len(self._rest) - 1)
-        self._rest += chunk
-        end = self._rest.rfind(b"\n\n", searched)
-        if end < 0:
-            return self.close() if len(self._rest) > _LONGEST_EVENT else b""
-        complete = bytes(self._rest[: end + 2])
-        del self._rest[: end + 2]
-        if b'"usage"' not in complete:
-            return complete
-        return b"".join(event for event in _split_events(complete) if not _is_usage_event(event))
-
-    def close(self) -> bytes:
-        """Return what is left at the end of the stream."""
-        rest = bytes(self._rest)
-        self._rest.clear()
-        return rest
-
-
-def _split_events(data: bytes) -> list[bytes]:
-    return [part + b"\n\n" for part in data.split(b"\n\n")[:-1]]
-
-
-def _is_usage_event(event: bytes) -> bool:
-    if not event.startswith(b"data:") or b'"usage"' not in event:
-        return False
-    data = parse_object(event[5:].strip())
-    return data.get("choices") == [] and isinstance(data.get("usage"), Mapping)
