@@ -25,7 +25,7 @@ MISTAKES = (
     Mistake("The task raises for every case.", edit('return "We', 'return {}["hours"]\n    return "We')),
     Mistake("The result of `evaluate` is awaited.", {FILE: _AWAITED}),
     Mistake("The task is a generator.", edit("return", "yield", SUITE.replace("def answer", "async def answer"))),
-    Mistake("The task returns nothing.", edit('    return "We', '    "We'), code=1),
+    Mistake("The task returns nothing.", edit('    return "We', '    "We')),
     Mistake("Two suites in a file have the same name.", {FILE: SUITE + SUITE.partition("\n\n\n")[2]}),
     Mistake("There are no scorers.", _score("[]")),
     Mistake("`scorers` is missing.", edit("    scorers=[contains()],\n", "")),
