@@ -21,6 +21,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 _BUDGET = 1000
 # Fields of types and decorators.
 _TYPES = ("annotation", "returns", "decorator_list", "bases", "type_params", "type_comment")
+_COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 _BOUNDARIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -221,9 +222,12 @@ def _change_expression(node: ast.expr) -> Iterator[ast.AST]:
 def _describe(node: ast.AST, changed: ast.AST) -> str:
     if isinstance(changed, ast.Pass):
         return f"{_show(node)} → dropped"
-    if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
-        entries, left = ((each.keys if isinstance(each, ast.Dict) else each.elts) for each in (node, changed))
-        return f"entry {_show(next(each for each in entries if each not in left))} → dropped"
+    if isinstance(node, _COLLECTIONS) and isinstance(changed, _COLLECTIONS):
+        entries, left = ((each.values if isinstance(each, ast.Dict) else each.elts) for each in (node, changed))
+        dropped = next(index for index, each in enumerate(entries) if each not in left)
+        # `**others` in a dictionary has no key.
+        key = node.keys[dropped] if isinstance(node, ast.Dict) else None
+        return f"entry {_show(key or entries[dropped])} → dropped"
     return f"{_show(node)} → {_show(changed)}"
 
 

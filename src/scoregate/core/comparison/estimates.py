@@ -37,7 +37,7 @@ class Estimate:
         smallest_p: the smallest two-sided p that was possible.
         smallest_margin: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
         p_with_fall: the one-sided p for getting better with one more case that falls, see `add_unseen_fall`; 0 if none
-            is added, and if it is unknown which direction is better.
+            is added, if it is unknown which direction is better, and if the p without it is above 5 %.
     """
 
     delta: float
@@ -81,7 +81,8 @@ def estimate_difference(
     spread = measure_spread(pairs.clusters)
     p_lower, p_upper = one_sided_p(pairs, spread) if test_pairs is None else one_sided_p(test_pairs)
     p_with_fall = 0.0
-    if scale is not None and higher_is_better is not None and (spread.mean > 0) is higher_is_better:
+    # A larger p is never significant, so one more fall decides nothing.
+    if scale is not None and higher_is_better is not None and (p_upper if higher_is_better else p_lower) <= _ALPHA:
         known = test_pairs or pairs
         extended = add_unseen_fall(known, scale if higher_is_better else -scale)
         p_with_fall = 0.0 if extended is known else one_sided_p(extended)[1 if higher_is_better else 0]
