@@ -89,3 +89,9 @@ def test_chosen_cases_are_not_sampled_again() -> None:
     part = restrict_plan(whole, {"a.py": {"x": ["h"]}}, repeats=1)
     assert "sample" in whole.launches[0].environment["SCOREGATE_SELECTION"]
     assert part.launches[0].environment["SCOREGATE_SELECTION"] == '{"keyword": "task=a"}'
+
+
+def test_a_launch_runs_if_its_source_is_chosen_and_it_failed_before() -> None:
+    assert CaseSelection().takes_launch("a.py", "a")
+    chosen = CaseSelection(sources=("a.py",))
+    assert [chosen.takes_launch(path, "x") for path in ("a.py", "b.py")] == [True, False]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.core.conversations import conversations, said, values, words
 
-from scoregate.core.conversation import Conversation, EndReason, Turn
+from scoregate.core.conversation import Conversation, EndReason, Reply, Turn
 from scoregate.core.json_io import dump
 
 PLAIN = said(("Hello", "Hi"), ended=EndReason.GOAL, goal_achieved=True, findings=("polite",)).plain()
@@ -145,3 +145,8 @@ def test_the_length_is_limited(turns: list[tuple[str, str, int, bool]], longest:
     assert len(conversation.text(longest)) <= longest
     details = [replace(turn, context=(turn.assistant,), metadata={"of": turn.user}) for turn in conversation.turns]
     assert len(Conversation(tuple(details)).text(longest)) <= longest
+
+
+def test_an_answer_is_a_message() -> None:
+    assert Reply("Ça va?").text == "Ça va?"
+    assert Reply({"name": "Zoë"}).text == '{"name": "Zoë"}'

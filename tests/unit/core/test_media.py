@@ -189,3 +189,19 @@ def test_inline_data_of_another_type_stays_text() -> None:
         assert replace_inline_media([url], found) == [url]
     assert replace_inline_media("data:image/png;base64,%%%", found) == "data:image/png;base64,%%%"
     assert found == []
+
+
+def test_a_message_has_the_part_of_its_type() -> None:
+    assert Media.from_bytes(RED).message_part() == {
+        "type": "image_url",
+        "image_url": {"url": f"data:image/png;base64,{b64encode(RED).decode()}"},
+    }
+    audio = {"data": b64encode(BEEP).decode(), "format": "wav"}
+    assert Media.from_bytes(BEEP).message_part() == {"type": "input_audio", "input_audio": audio}
+
+
+def test_inline_data_of_more_than_the_most_bytes_stays_text() -> None:
+    found: list[Media] = []
+    url = "data:image/png;base64," + "A" * (MOST_BYTES * 4 // 3 + 5)
+    assert replace_inline_media([url], found) == [url]
+    assert found == []

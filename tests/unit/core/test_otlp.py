@@ -159,3 +159,11 @@ def test_the_reason_for_missing_calls_stays_in_the_record() -> None:
     assert Trajectory.read(json.loads(json.dumps(plain))) == Trajectory(
         (ToolCall("a"),), incomplete="2 requests refused"
     )
+
+
+def test_a_failed_span_without_a_message_has_an_error() -> None:
+    request = make_request("fail")
+    (span,) = request["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span["status"] = {"code": 2}
+    (call,) = Trajectory.from_otlp(json.dumps(request)).tool_calls
+    assert call.error == "error"

@@ -111,3 +111,8 @@ def test_a_suite_that_the_baseline_lacks_is_estimated_alone() -> None:
     needs = list(required_sizes(compare(both, run), 0.05))
     assert [need.suite for need in needs] == ["s", "other"]
     assert needs[1] == replace(need_of(run, None, 0.05), suite="other")
+
+
+def test_equal_scores_in_both_runs_have_an_upper_bound_only() -> None:
+    same = run_of([[1.0]] * 20)
+    assert need_of(same, same, 0.05).source == "all pairs are equal: upper bound"

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.usage import UsageMeter, charged_usage, sum_usage
+from scoregate.core.usage import UsageMeter, charged_usage, current_meter, sum_usage
 
 
 def test_an_unused_meter_has_no_usage() -> None:
@@ -97,3 +97,9 @@ def test_only_time_when_every_call_waits_counts() -> None:
         with meter.measure_call(), meter.measure_wait():
             time.sleep(0.05)
     assert 0.05 <= meter.waited_s <= longest_s
+
+
+def test_outside_of_suites_a_meter_is_new_and_counts_for_nobody() -> None:
+    meter = current_meter()
+    assert type(meter) is UsageMeter
+    assert meter is not current_meter()

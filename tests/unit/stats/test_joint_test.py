@@ -92,3 +92,7 @@ def test_without_a_change_it_is_small_as_seldom_as_its_level() -> None:
     ps = [draw() for _ in range(120)]
     assert sum(p <= 0.1 for p in ps) <= 21  # 12 are expected; more than 21 have a probability of 0.3 %
     assert sum(p <= 0.5 for p in ps) >= 43
+
+
+def test_with_drawn_signs_the_observed_outcome_counts_half() -> None:
+    assert joint_fall_test([dict.fromkeys(range(40), -1.0)]) == pytest.approx(0.5 / 10_000)

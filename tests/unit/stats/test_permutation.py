@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from itertools import combinations, product
 from math import ceil, log
+from statistics import NormalDist
 
 import pytest
 
@@ -166,3 +167,10 @@ def test_totals_of_zero_have_no_ratio() -> None:
     one = compute_total_ratio(side_of([2.0]), side_of([1.0]), Columns())
     assert one is not None
     assert (one.low, one.high) == (None, None)
+
+
+def test_many_cases_of_one_trial_have_no_skewness() -> None:
+    """Above 400 cases the normal distribution is used; two trials can be dealt in two ways, which are symmetric."""
+    cases = [([float(index % 5 > 0)], [float(index % 5 == 0)]) for index in range(500)]
+    z = sum(new[0] - old[0] for new, old in cases) / len(cases) ** 0.5
+    assert within_case_test(cases)[1] == pytest.approx(NormalDist().cdf(-z), rel=1e-9)

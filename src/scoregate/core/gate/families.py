@@ -157,7 +157,7 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
     joint = corrected[-1] if has_changes else (1.0 if few else None)
     named, small = set[int](), tuple(index for index in few if rows[index].accepted is None)
     for index in small:
-        own = min(1.0, 2 * p_or_one(rows[index].p_worse) / shares.scores)
+        own = 2 * p_or_one(rows[index].p_worse) / shares.scores
         if joint is not None and max(joint, own) <= shares.alpha:
             worse[index] = max(joint, own)
             named.add(index)
