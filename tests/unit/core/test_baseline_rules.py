@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
@@ -159,3 +159,25 @@ def test_drift_that_explains_a_drop_passes_the_gate(limits: Limits) -> None:
     assert found.exit_code == 0
     assert "with the drift of the provider, which explains it" in found.findings[-1].value
     assert evaluate_gates(compare(replace(run, control=None), base), Policy(limits)).exit_code == 1
+
+
+def test_an_unfinished_suite_is_not_named_as_one_that_cannot_fail() -> None:
+    policy = Policy(Limits(min_pass_rate=0.0))
+    done, stopped = (ExampleSuite(scored(1.0, 1.0), name, complete=name == "done") for name in ("done", "stopped"))
+    assert evaluate_gates(compare(run_of(done, stopped), None), policy).ungated == ("done",)
+
+
+@pytest.mark.parametrize(
+    ("before", "value"), [(1.0, "no score, though the baseline has some"), (None, "no score of any case")]
+)
+def test_an_evaluator_without_scores_says_whether_it_had_some(before: float | None, value: str) -> None:
+    new, base = (
+        run_of(
+            ExampleSuite(
+                {f"c{case}": {"e": 1.0, "tone": tone} for case in range(12)}, evaluators=(info(), info("tone"))
+            )
+        )
+        for tone in (None, before)
+    )
+    verdict = evaluate_gates(compare(new, base), Policy(Limits(fail_on_regression=True)))
+    assert value in [each.value for each in verdict.failed]

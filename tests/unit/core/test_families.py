@@ -11,11 +11,14 @@ from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.core.comparison.row_labels import p_or_one
 from scoregate.core.comparison.slice_rows import SliceChoice
+from scoregate.core.evaluation import Evaluation
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.gate import Verdict, judge_comparison
 from scoregate.core.gate.families import Shares, correct_ratios, correct_scores
 from scoregate.core.gate.finding import Conclusion, Finding
+from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy, Severity
 from scoregate.core.runs.run import Run
 
@@ -231,3 +234,33 @@ def test_a_ratio_of_few_cases_says_that_it_cannot_fail() -> None:
     assert verdict.exit_code == 3
     assert "can't fail with 7 cases (8 are needed)" in verdict.failed[0].value
     assert judge(costly(8, 1.5), costly(8, 1.0), both)[1].exit_code == 1
+
+
+def test_a_large_ratio_of_few_cases_is_no_worse_row() -> None:
+    """Both are needed: that chance explains it in few runs, and that it matters."""
+    limits = Limits(max_cost_ratio=1.2)
+    assert judge(costly(4, 3.0), costly(4, 1.0), limits)[0].quantities[0].label is not RowLabel.WORSE
+    assert judge(costly(12, 1.02), costly(12, 1.0), limits)[0].quantities[0].label is not RowLabel.WORSE
+    assert judge(costly(12, 3.0), costly(12, 1.0), limits)[0].quantities[0].label is RowLabel.WORSE
+
+
+def repeat(run: Run, times: int) -> Run:
+    """The run with more trials of each case, which have the same scores."""
+    for suite in run.suites:
+        columns = suite.columns
+        names, scores = list(columns.hashes), list(columns.scores["e"])
+        for number in range(1, times):
+            for name, score in zip(names, scores, strict=True):
+                columns.add(CaseResult(0, name, number, evaluations={"e": Evaluation(score)}))
+    return run
+
+
+def test_small_suites_with_unequal_trials_are_as_certain_as_their_best_row() -> None:
+    """Random signs alone would give p = 2^-20; the trials of each row by itself allow for their numbers."""
+    base, new = repeat(suites_of(5, *[GOOD] * 4), 3), suites_of(5, *[BAD] * 4)
+    rows = compare(new, base).rows
+    assert all(each.units.is_unequal for each in rows)
+    joint = correct_scores(rows, Shares()).q
+    assert joint is not None
+    assert joint == pytest.approx(2 * min(p_or_one(each.p_worse) for each in rows), rel=0.2)
+    assert joint > 0.001

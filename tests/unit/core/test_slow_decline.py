@@ -144,3 +144,9 @@ def test_the_p_is_that_of_students_t() -> None:
     assert decline_p([0.8] * 5 + [0.7] * 5) == pytest.approx(stats.t.cdf(t, 6.75), abs=1e-9)
     assert decline_p([0.8] * 10) == 1
     assert decline_p([0.7] * 5 + [0.8] * 5) == 1
+
+
+def test_a_part_of_the_cases_shows_no_decline() -> None:
+    *before, last = nights()
+    assert find([*before, replace(last, selection="-k refund")]) == []
+    assert find([*before, replace(last, complete=False)]) == []
