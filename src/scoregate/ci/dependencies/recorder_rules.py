@@ -1,4 +1,4 @@
-"""What the recorder of Python processes knows of modules, programs and servers.
+"""What the recorder of Python processes knows of modules, programs and servers, and how it watches functions of `os`.
 
 The host puts this text into that of python_recorder.py. So it imports only what Python imports at its start.
 """
@@ -7,6 +7,7 @@ The host puts this text into that of python_recorder.py. So it imports only what
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 from collections.abc import Callable
@@ -107,6 +108,45 @@ def rename_function(watched: Callable[..., Any], original: Callable[..., Any]) -
     watched.__doc__, watched.__module__ = original.__doc__, "os"
     watched.__wrapped__ = original  # type: ignore[attr-defined]
     return watched
+
+
+def watch_lookup(original: Callable[..., Any], recorder: Any) -> Callable[..., Any]:
+    """A function of `os` that looks up a path, and records it."""
+
+    def lookup(*args: Any, **options: Any) -> Any:
+        path = args[0] if args else options.get("path")
+        if path is not None and not isinstance(path, int):
+            try:
+                if options.get("dir_fd") is not None:
+                    recorder.note_in_folder("s", path, options["dir_fd"])
+                # That a file of rows is there is no other use of it.
+                elif not (reads_rows(path) and recorder.access(path, os.F_OK)):
+                    recorder.note_path("s", path)
+            except Exception as error:
+                recorder.note(f"?{type(error).__name__} while its files were recorded")
+        return original(*args, **options)
+
+    return rename_function(lookup, original)
+
+
+def watch_open(original: Callable[..., int], recorder: Any) -> Callable[..., Any]:
+    """`os.open`, whose event has the path, but not the folder that it is relative to."""
+
+    def open_file(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if dir_fd is None:
+            return original(path, flags, mode)
+        thread = _thread.get_ident()
+        try:
+            recorder.note_in_folder(describe_flags(flags), path, dir_fd)
+        except Exception as error:
+            recorder.note(f"?{type(error).__name__} while its files were recorded")
+        recorder.in_folders.add(thread)
+        try:
+            return original(path, flags, mode, dir_fd=dir_fd)
+        finally:
+            recorder.in_folders.discard(thread)
+
+    return rename_function(open_file, original)
 
 
 def list_sources(folder: str) -> list[str]:
