@@ -53,7 +53,8 @@ def test_imports_of_a_monorepo_are_those_of_the_base(project: Project) -> None:
 
 WAYS = {
     "itself": "return Path(place).read_text()",
-    "in a child": "return subprocess.check_output([sys.executable, '-c', f'print(open({place!r}).read())'], text=True)[:2]",
+    "in a child": "code = f'print(open({place!r}).read())'; "
+    "return subprocess.check_output([sys.executable, '-c', code], text=True)[:2]",
 }
 
 

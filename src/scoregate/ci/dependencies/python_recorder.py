@@ -43,6 +43,7 @@ from scoregate.ci.dependencies.recorder_rules import (
     list_sources,
     reads_rows,
     to_address,
+    uses_names_only,
     watch_lookup,
     watch_open,
 )
@@ -74,7 +75,7 @@ class _Recorder:
         addresses = {name: to_address(os.environ.get(name, "")) for name in MODEL_URLS}
         self.models = {each for name, each in addresses.items() if name in LOCAL_MODELS or not is_local(each)} - {""}
         self.fstat, self.write_bytes, self.getpid, self.realpath = os.fstat, os.write, os.getpid, os.path.realpath
-        self.getcwd, self.readlink, self.access = os.getcwd, os.readlink, os.access
+        self.getcwd, self.readlink, self.access, self.listdir = os.getcwd, os.readlink, os.access, os.listdir
         self.in_folders: set[int] = set()  # the threads that open a file relative to an open folder
         self.busy: set[int] = set()  # the threads in which the recorder itself looks at files
         self.is_lost = False
@@ -144,11 +145,31 @@ class _Recorder:
         self.note_path(kind, name if name.startswith("/") else f"{self.readlink(f'/proc/self/fd/{folder}')}/{name}")
 
     def on_list(self, args: tuple[Any, ...]) -> None:
-        path = args[0]
-        if isinstance(path, int):
-            path = self.readlink(f"/proc/self/fd/{path}")
         is_import = sys._getframe(2).f_code.co_filename.endswith(IMPORT_SYSTEM)
-        self.note_path("i" if is_import else "l", self.getcwd() if path in (None, "") else path)
+        self.note_path("i" if is_import else "l", self.find_listed(args[0]))
+
+    def find_listed(self, path: Any) -> Any:
+        """The folder that is listed."""
+        if isinstance(path, int):
+            return self.readlink(f"/proc/self/fd/{path}")
+        return self.getcwd() if path in (None, "") else path
+
+    def on_scan(self, args: tuple[Any, ...]) -> None:
+        """Record the entries of a folder, too: no event reports that the caller asks one for its size or mode."""
+        folder, thread = self.find_listed(args[0]), _thread.get_ident()
+        self.note_path("l", folder)
+        if thread in self.busy or uses_names_only(sys._getframe(2).f_code.co_filename):
+            return
+        self.busy.add(thread)
+        try:
+            real = self.realpath(os.fsdecode(folder))
+            names = self.listdir(real) if f"{real}/".startswith(self.start) else []
+        except OSError:
+            return
+        finally:
+            self.busy.discard(thread)
+        for name in names:
+            self.note_path("s", f"{real}/{name}")
 
     def on_chdir(self, args: tuple[Any, ...]) -> None:
         if not isinstance(args[0], int):
@@ -275,7 +296,7 @@ def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
     handlers: dict[str, Callable[[tuple[Any, ...]], None]] = {
         "open": recorder.on_open,
         "os.listdir": recorder.on_list,
-        "os.scandir": recorder.on_list,
+        "os.scandir": recorder.on_scan,
         "import": recorder.on_import,
         "os.chdir": recorder.on_chdir,
         "sqlite3.connect": recorder.on_sqlite,

@@ -3,7 +3,7 @@
 The host puts this text into that of python_recorder.py. So it imports only what Python imports at its start.
 """
 
-# ruff: noqa: PTH110, PTH123, PTH208
+# ruff: noqa: PTH110, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ IMPORT_SYSTEM = (
     "/importlib/metadata/__init__.py",
     "/importlib_metadata/__init__.py",
 )
+# The standard library and pytest look at the names and kinds of entries, and record whatever else they look at.
+_STDLIB, _SCANNING = f"{os.path.dirname(os.__file__)}/", "/_pytest/pathlib.py"
 # Programs that read no file of a project.
 HARMLESS_PROGRAMS = {"uname", "ldconfig", "nproc", "lscpu", "hostname", "arch", "getconf", "sysctl", "sw_vers"}
 # Extension modules that open files only through Python, or none.
@@ -100,6 +102,12 @@ def reads_rows(path: Any) -> bool:
             return False
         frame = frame.f_back
     return False
+
+
+def uses_names_only(caller: str) -> bool:
+    """Whether code that scans a folder asks its entries for no size, time or mode."""
+    is_stdlib = caller.startswith("<frozen ") or (caller.startswith(_STDLIB) and "-packages/" not in caller)
+    return is_stdlib or caller.endswith(_SCANNING)
 
 
 def rename_function(watched: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
