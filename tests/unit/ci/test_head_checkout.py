@@ -48,6 +48,7 @@ def test_paths_lead_to_the_base(root: Path) -> None:
         assert move(text) == moved
     for text in (
         f"{root}/data/big.bin",  # git ignores it, so both sides share it
+        f"{root}/data/later/new.bin",
         f"{root}/notes.txt",  # git doesn't know it: only the refusal tells what to do
         f"{root}/node_modules/.bin",
         f"{root}/scoregate-out/comment.md".replace(str(root), f"{root}/app"),

@@ -84,10 +84,15 @@ class HeadCheckout:
     def _move_path(self, base: Path, match: re.Match[str]) -> str:
         rest = match["rest"] or ""
         path = os.path.normpath(rest.lstrip("/") or ".")
-        is_missing_there = not os.path.lexists(base / path)
-        is_shared = is_missing_there and path not in self._tracked and os.path.lexists(self.recorder.tree.top / path)
-        is_outside = path.split("/")[0] == ".."
-        return match[0] if is_outside or is_shared or self.recorder.tree.is_left_out(path) else f"{base}{rest}"
+        stays = path.split("/")[0] == ".." or self.recorder.tree.is_left_out(path) or self._is_shared(path, base)
+        return match[0] if stays else f"{base}{rest}"
+
+    def _is_shared(self, path: str, base: Path) -> bool:
+        """Whether only the checkout has a path, untracked; that of a new file is in such a folder."""
+        top = self.recorder.tree.top
+        while not os.path.lexists(top / path) and not os.path.lexists(base / path):
+            path = os.path.dirname(path) or "."  # noqa: PTH120 - it is relative to two folders
+        return path not in self._tracked and not os.path.lexists(base / path)
 
     def _list_spellings(self, environ: Mapping[str, str]) -> Iterator[str]:
         """The other paths of the checkout in variables, through links."""
