@@ -77,8 +77,12 @@ async def repeat_undecided_cases(
         part = restrict_plan(plan, chosen, repeats=REPEATS)
         more = await ports.record(part, settings, (), folder=f"{RUN_FOLDER}/{EXTRA}{number}")
         more_base = await ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{EXTRA}{number}")
+        if more_base.run is None:  # extra trials of one side alone would be no fair comparison
+            problem = f"--repeats auto stopped in round {number}, whose trials don't count: {more_base.note}"
+            run = replace(run, notices=(*run.notices, problem))
+            break
         run = replace(run, extras=(*run.extras, more))
-        base = replace(base, extras=(*base.extras, *([more_base.run] if more_base.run else [])))
+        base = replace(base, extras=(*base.extras, more_base.run))
     most = 2 * trials * ROUNDS * REPEATS
     spent = sum(map(_count_trials, (*run.extras, *base.extras)))
     saved = f"{most - spent:,} fewer than the {most:,} that repeating every case takes"

@@ -250,6 +250,7 @@ class Plan:
         kept: the scripts of which only some cases run; None if all cases of all launches do.
         durations: the durations of launches in the baseline, by name; empty if nothing is divided by them.
         offered: the runs whose results launches may reuse, and which have the images and audio of these.
+        head: the root of the project in the checkout of the change, if the plan runs in the base's tree.
     """
 
     root: Path
@@ -266,6 +267,7 @@ class Plan:
     kept: KeptCases | None = None
     durations: Mapping[str, LaunchDuration] = field(default_factory=dict)
     offered: tuple[Run, ...] = ()
+    head: Path | None = None
 
 
 @record

@@ -46,7 +46,9 @@ from scoregate.core.records import record
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 
-if TYPE_CHECKING:  # only some runs count calls, or leave out cases in quarantine
+if TYPE_CHECKING:  # only some runs count calls, record files, or leave out cases in quarantine
+    from scoregate.ci.dependencies.head_checkout import HeadCheckout
+    from scoregate.ci.dependencies.recording import UseRecorder
     from scoregate.ci.model_gateway import ModelGateway
     from scoregate.core.comparison.quarantine import Quarantine
 
@@ -136,7 +138,13 @@ class Recorder:
         """Launch the plan; True once every launch has ended."""
         from scoregate.ci.foreign_sdk import open_connections
 
-        recording.uses = await open_use_recorder(plan.root, settings)
+        uses: UseRecorder | HeadCheckout | None
+        if plan.head is None:
+            uses = recording.uses = await open_use_recorder(plan.root, settings)
+        else:
+            from scoregate.ci.dependencies.head_checkout import open_head_checkout
+
+            uses = await open_head_checkout(plan.head, settings)
         is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
         open_gateway = None if self.gateway is None else partial(self.gateway.open_session, is_base=is_base)
         async with (
@@ -155,7 +163,7 @@ class Recorder:
                 suites=settings.suite,
                 open_gateway_session=open_session,
                 open_child=self.open_child,
-                uses=recording.uses,
+                uses=uses,
             )
             await launch_all(plan.launches, host, emit)
         return True

@@ -357,14 +357,19 @@ async def _rerun_baseline(
     folder: str = BASE_FOLDER,
     exemptions: Exemptions | None = None,
 ) -> Baseline:
-    """Run a plan in the base's tree, with the suites that only the base has."""
+    """Run a plan in the base's tree, with the suites that only the base has. It must open no file of the change."""
+    from scoregate.ci.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
+
     try:
         async with open_base_tree(plan.root, settings, job_base) as tree:
             if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
                 plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
             else:
                 plan = await _with_base_agents(plan, settings, tree.path, recorder.environ, find)
-            base = move_plan(plan, tree.path, imports=await imports(plan.interpreter))
+            visible = visible_environment(recorder.environ)
+            move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree.path, visible)
+            found = await imports(plan.interpreter)
+            base = move_plan(plan, tree.path, imports=found, environ=visible, move_text=move_text)
             base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
             link_node_packages(base, plan)
             run = await record(base, settings, base.notices, folder=folder)
@@ -379,6 +384,8 @@ async def _rerun_baseline(
 
         run = record_quarantine(run, exemptions)
     amend_run(recorder.out / folder, run)
+    if opened := [each.error for each in run.scripts if each.error is not None and each.error.type == OPENED_CHANGE]:
+        return Baseline(None, f"{tree.note} isn't compared: {opened[0].message}. {opened[0].advice}", unreadable=True)
     from scoregate.core.gate.run_rules import find_script_failures
 
     # Where a part of the base failed, its scores are missing from the baseline.

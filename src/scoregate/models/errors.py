@@ -94,6 +94,16 @@ def _classify_status(status: int, headers: Mapping[str, str], code: str) -> Fail
     return Failure(kind, headers, retry_after_s(headers, time.time()))
 
 
+def is_filtered(body: bytes) -> bool:
+    """Whether an error says that the provider's content filter stopped the call, which is an answer of its own."""
+    error = parse_object(body).get("error")
+    if not isinstance(error, Mapping):
+        return False
+    inner = error.get("innererror")
+    codes = (error.get("code"), error.get("type"), inner.get("code") if isinstance(inner, Mapping) else None)
+    return any(isinstance(code, str) and code in _FILTERS for code in codes)
+
+
 def error_code(error: Any) -> str:
     """The server's code of an error; empty if it has none."""
     body = getattr(error, "body", None)

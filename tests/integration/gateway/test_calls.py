@@ -168,6 +168,36 @@ def test_rate_limits_are_retried(start_gateway: StartGateway, provider: Provider
     assert counts.waited_s >= 0.15
 
 
+def test_a_call_that_the_client_repeats_with_success_is_recovered(
+    start_gateway: StartGateway, provider: Provider
+) -> None:
+    client, broken = start_gateway(), Prepared(b"{}", 500)
+    answers = iter([broken, broken, Prepared(completion("ok")), broken, Prepared(completion("ok"))])
+    provider.respond = lambda _: next(answers)
+    statuses = [client.post(data=question(text)).status_code for text in ("a", "a", "a", "b", "c")]
+    assert statuses == [500, 500, 200, 500, 200]
+    counts = client.counts()
+    assert (counts.calls, counts.failed, counts.recovered) == (5, 3, 2)
+
+
+def test_a_content_filter_is_an_answer(start_gateway: StartGateway, provider: Provider) -> None:
+    body = json.dumps({"error": {"code": "content_filter", "message": "blocked"}}).encode()
+    provider.respond = lambda _: Prepared(body, 400)
+    client = start_gateway()
+    assert client.post().status_code == 400
+    assert (client.counts().calls, client.counts().failed) == (1, 0)
+    provider.respond = lambda _: Prepared(b'{"error": {"code": "model_not_found"}}', 404)
+    assert client.post().status_code == 404
+    assert client.counts().failed == 1
+
+
+def test_calls_without_a_provider_are_counted_as_failed(start_gateway: StartGateway) -> None:
+    client = start_gateway()
+    assert client.post("/nobody/v1/chat/completions").status_code == 404
+    (row,) = client.gateway.counts().items()
+    assert (row[0].provider, row[1].calls, row[1].failed) == ("(no provider)", 1, 1)
+
+
 def test_no_provider(start_gateway: StartGateway) -> None:
     with socket.socket() as deaf:  # it has a port that no other test gets, and does not listen
         deaf.bind(("127.0.0.1", 0))
@@ -221,6 +251,7 @@ def test_a_disconnect_ends_the_call(start_gateway: StartGateway, provider: Provi
     left.set()
     provider.respond = lambda _: Prepared(completion("next"))
     assert client.post().content == completion("next")
+    assert (client.counts().calls, client.counts().failed, client.counts().recovered) == (2, 1, 0)
 
 
 def _chunk(data: object) -> bytes:

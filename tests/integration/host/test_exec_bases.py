@@ -74,6 +74,7 @@ def test_each_confirmation_is_one_launch(project: Project) -> None:
 
 
 def test_cases_that_differ_are_repeated_on_both_sides(project: Project) -> None:
+    project.write(".gitignore", "tries\nscoregate-out/\n")
     foreign(project, FLAKY.format(folder=project.root, score=1))
     project.commit()
     project.git("checkout", "-qb", "feature")
@@ -81,3 +82,16 @@ def test_cases_that_differ_are_repeated_on_both_sides(project: Project) -> None:
     outcome = run(project, "--baseline", "rerun:main", "--repeats", "auto", "--min-pass-rate", "0")
     assert [notice for notice in outcome.run["notices"] if "4 extra trials" in notice], outcome.run["notices"]
     assert (project.root / "tries").read_text() == 6 * "x"
+
+
+def test_repeats_of_one_side_do_not_count(project: Project) -> None:
+    """The repeats of the base read what the change's run wrote."""
+    foreign(project, FLAKY.format(folder=project.root, score=1))
+    project.commit()
+    project.git("checkout", "-qb", "feature")
+    foreign(project, FLAKY.format(folder=project.root, score=0))
+    outcome = run(project, "--baseline", "rerun:main", "--repeats", "auto", "--min-pass-rate", "0")
+    notices = " ".join(outcome.run["notices"])
+    assert "--repeats auto stopped in round 1, whose trials don't count: rerun of main@" in notices
+    assert "opened tries in" in notices
+    assert "--repeats auto: 0 extra trials" in notices

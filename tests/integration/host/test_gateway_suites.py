@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.integration.gateway.conftest import KEY, answer_question
-from tests.integration.gateway.provider import Provider, open_provider
+from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran
 
 # One call belongs to no case, one to each case, and one to the evaluator of each case.
@@ -124,6 +125,49 @@ def calls_of(ran: Ran) -> dict[tuple[str, str, str], dict[str, Any]]:
 def cases_of(ran: Ran) -> dict[str, dict[str, Any]]:
     with gzip.open(ran.out / "run" / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
         return {case["hash"]: case for case in map(json.loads, lines)}
+
+
+FALLBACK = """
+import json, os, urllib.request
+from scoregate import evaluate
+from scoregate.scorers import contains
+
+def ask(input, tries={tries}):
+    body = json.dumps({{"model": "gpt-4o", "messages": [{{"role": "user", "content": input}}]}}).encode()
+    headers = {{"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}}
+    for _ in range(tries):
+        try:
+            request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+            return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+        except OSError:
+            pass
+    return "SORRY " + input.upper()
+
+evaluate("ask", data=[{{"input": f"q{{n}}", "expected": f"Q{{n}}"}} for n in range(12)], task=ask, scorers=[contains()])
+"""
+
+
+@pytest.mark.parametrize(("failing", "tries", "code"), [(12, 1, 3), (6, 1, 0), (24, 3, 0)])
+def test_a_suite_that_falls_back_is_not_green(
+    project: Project, provider: Provider, failing: int, tries: int, code: int
+) -> None:
+    asked: Counter[str] = Counter()
+
+    def respond(request: Received) -> Prepared:
+        text = json.loads(request.body)["messages"][-1]["content"]
+        asked[text] += 1
+        is_down = asked[text] < tries if tries > 1 else int(text[1:]) < failing
+        return Prepared(b"{}", 500) if is_down else answer_question(request)
+
+    provider.respond = respond
+    project.write("scoregate.toml", 'gateway = "on"\ncache = "off"\n')
+    project.write("evals/eval_ask.py", FALLBACK.format(tries=tries))
+    outcome = run(project, provider, "--baseline", "none")
+    assert outcome.exit_code == code, outcome.output
+    (row,) = outcome.result["model_calls"]
+    assert (row["failed"], row["recovered"]) == (failing, failing if tries > 1 else 0)
+    found = "12 of 12 calls of evals/eval_ask.py through the gateway got no answer" in " ".join(outcome.output.split())
+    assert found is (code == 3)
 
 
 def test_calls_are_reported_like_those_of_python_suites(project: Project, provider: Provider) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Callable
 
 import pytest
-from tests.integration.host.conftest import Project, suite
+from tests.integration.host.conftest import Project, clean_environment, suite
 from tests.integration.host.test_crashes import is_gone, wait_for
 
 from scoregate.ci.archive import read_run
@@ -124,14 +125,16 @@ def test_a_run_in_progress_is_refused(project: Project) -> None:
         process.communicate(timeout=90)
 
 
-def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> None:
+def test_a_kill_during_the_base_run_hides_the_older_run(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     body = (
         "import os, time\n"
         "if 'scoregate-base-' in os.getcwd():\n"
         "    open(os.environ['FLAG'], 'w').write('x')\n"
         "    time.sleep(300)"
     )
-    flag = project.root / "in-base"
+    flag = tmp_path_factory.mktemp("flags") / "in-base"  # the base's variables don't lead into the checkout
     project.write("evals/demo.py", suite(body))
     project.commit()
     assert project.scoregate("run", "--baseline", "none").exit_code == 0
@@ -141,6 +144,33 @@ def test_a_kill_during_the_base_run_hides_the_older_run(project: Project) -> Non
     outcome = project.scoregate("gate", "scoregate-out")
     assert outcome.exit_code == 3, outcome.output
     assert "didn't finish" in outcome.output
+
+
+KILLED_AT_MARKER = """
+import os, signal, sys
+from scoregate.cli import run_gate
+from scoregate.cli.entry import main
+
+run_gate.mark_in_progress = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+sys.argv[1:] = ["run"]
+main()
+"""
+
+
+def test_a_kill_before_the_first_marker_hides_the_older_run(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    assert project.scoregate("run").exit_code == 0
+    marker = project.root / "scoregate-out" / "run" / "in-progress.json"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_AT_MARKER], cwd=project.root, env=clean_environment(), check=False
+    )
+    assert (done.returncode, marker.exists()) == (-signal.SIGKILL, False)
+    for command in ("gate", "report", "compare"):
+        outcome = project.scoregate(command, "scoregate-out")
+        assert outcome.exit_code == 3, (command, outcome.output)
+        assert "didn't finish" in outcome.output
+    assert project.scoregate("run").exit_code == 0
+    assert project.scoregate("gate", "scoregate-out").exit_code == 0
 
 
 @pytest.mark.parametrize("least", [0, 500, 5_000])

@@ -104,6 +104,25 @@ def test_a_regression_is_still_found(world: World, provider: Provider) -> None:
     assert (row["label"], row["drift"]["state"], row["drift"]["shift"]) == ("worse", "corrected", 0)
 
 
+@pytest.mark.parametrize("has_variable", [True, False])
+def test_the_control_does_not_read_the_change(world: World, provider: Provider, has_variable: bool) -> None:
+    """Otherwise every regression would be the provider's."""
+    world.project.write("prompt.txt", "Please: ")
+    place = "os.environ['GITHUB_WORKSPACE']" if has_variable else repr(str(world.project.root))
+    prompt = f"open({place} + '/prompt.txt').read()"
+    world.project.write("scoregate.toml", f"{SETTINGS}drift_control = 1\n")
+    world.project.write("evals/ask.py", SUITE.format(prompt=prompt, cases=CASES, key=KEY))
+    world.commit()
+    assert world.push(**provider.environ).exit_code == 0
+    job = change(world, provider, lambda world: world.project.write("prompt.txt", "Badly: "))
+    assert job.exit_code == 1, job.output
+    (row,) = job.result["rows"]
+    assert row["label"] == "worse"
+    refused = "The drift control failed, so nothing is corrected: rerun of"
+    assert (refused in str(job.result["notices"])) is not has_variable
+    assert (f"opened prompt.txt in {world.project.root}" in " ".join(job.output.split())) is not has_variable
+
+
 def test_a_regression_is_found_next_to_drift(world: World, provider: Provider) -> None:
     start(world, provider, "drift_control = 1\n")
     provider.drifted = 1

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 
 import anyio
@@ -318,6 +319,64 @@ def test_every_kind_of_change_is_found(repository: Repository) -> None:
         repository.git("clean", "-fdq")
     (repository.root / "data.json").rename(repository.root / "moved.json")
     assert _reason(repository, record)
+
+
+def _record(repository: Repository, code: str) -> RunDependencies:
+    """The record of a script that ran."""
+    uses, tree = repository.run(code), repository.tree()
+    assert uses.unknown == ""
+    table = tuple(describe_uses(uses, tree, since=inf, stdlib=STDLIB))
+    script = ScriptDependencies("a.py", "launch", tuple(range(len(table))), tuple(uses.modules), uses.native)
+    return RunDependencies(table, (script,), digest_shared_files(tree, ""), tree.digest_data())
+
+
+@pytest.mark.parametrize("code", ["import space.inner.deep", "import space"])
+def test_a_package_that_gets_code_is_found(repository: Repository, code: str) -> None:
+    repository.write({"space/inner/deep.py": "", "space/notes.md": ""})
+    repository.git("add", "-A")
+    record = _record(repository, code)
+    repository.write({"space/other.py": "", "unused/__init__.py": ""})
+    assert _reason(repository, record) == ""
+    repository.write({"space/__init__.py": ""})
+    assert _reason(repository, record).endswith("has other modules")
+    if "inner" in code:
+        (repository.root / "space" / "__init__.py").unlink()
+        repository.write({"space/inner/__init__.py": ""})
+        assert _reason(repository, record).endswith("has other modules")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, shutil; assert not shutil.which('tool', path='bin')",
+        "import os; assert not os.access('bin/tool', os.X_OK)",
+        "import os; assert not os.stat('bin/tool').st_mode & 0o100",
+        "import os; assert not [each.stat() for each in os.scandir('bin')][0].st_mode & 0o100",
+    ],
+)
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_file_that_becomes_a_program_is_found(repository: Repository, code: str, staged: bool) -> None:
+    repository.write({"bin/tool": "#!/bin/sh\n"})
+    repository.git("add", "-A")
+    record = _record(repository, code)
+    assert _reason(repository, record) == ""
+    (repository.root / "bin" / "tool").chmod(0o755)
+    if staged:
+        repository.git("add", "-A")
+    assert _reason(repository, record) == "bin/tool changed"
+
+
+def test_sizes_of_entries_are_found(repository: Repository) -> None:
+    repository.write({"prompts/deep/b.md": "b"})
+    for code, reason in {
+        "import os; assert [each.stat().st_size for each in os.scandir('prompts')]": "prompts/a.md changed",
+        "import glob, os; list(os.walk('prompts')), glob.glob('prompts/**', recursive=True)": "",
+    }.items():
+        record = _record(repository, code)
+        repository.write({"prompts/deep/b.md": f"{reason} is longer"})
+        assert _reason(repository, record) == ""
+        repository.write({"prompts/a.md": f"{reason} is longer"})
+        assert _reason(repository, record) == reason
 
 
 def test_files_in_settings_count_for_all_suites(repository: Repository) -> None:

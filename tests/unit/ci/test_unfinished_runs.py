@@ -157,6 +157,19 @@ def test_a_marker_counts_only_from_the_holder_of_the_lock(output_folder: Path) -
         latest_run(output_folder)
 
 
+def test_a_lock_of_a_killed_process_hides_the_older_run(output_folder: Path) -> None:
+    lock = output_folder / ".lock"
+    for content in ('{"pid": 1, "started": 20.0}', ""):  # an empty one counts from when it was made
+        lock.write_text(content, encoding="utf-8")
+        with pytest.raises(RunUnfinished, match="didn't finish"):
+            latest_run(output_folder)
+        assert recover(output_folder) == []
+        assert not lock.exists()
+        assert latest_run(output_folder) == output_folder
+    lock.write_text('{"pid": 1, "started": 5.0}', encoding="utf-8")  # killed after its run had finished
+    assert latest_run(output_folder) == output_folder
+
+
 def test_a_run_killed_while_moving_files_is_completed(output_folder: Path) -> None:
     left = write_unfinished(output_folder, make_cases(3))
     (left / "cases.jsonl.gz").replace(output_folder / "run" / "cases.jsonl.gz")

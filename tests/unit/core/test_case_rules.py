@@ -70,6 +70,32 @@ def test_critical_cases_can_be_replaced_but_not_removed() -> None:
     assert judge(fewer, base, CRITICAL, selection="-k c2").exit_code == 0
 
 
+def test_only_a_passing_new_case_replaces_a_critical_case_that_passed() -> None:
+    """A change may reword the inputs of all critical cases, and break them."""
+    base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0", "c1"))
+    kept = {f"c{index}": {"e": 1.0} for index in range(2, 20)}
+    for replacements, code, gone in (
+        ((1.0, 1.0), 0, ""),
+        ((1.0, 0.0), 3, "2 are new, and 1 of the new ones pass"),
+        ((0.0, 0.0), 3, "2 are new, and 0 of the new ones pass"),
+        ((1.0, ERROR), 3, "2 are new, and 1 of the new ones pass"),
+        ((1.0, 1.0, 0.0), 0, ""),
+    ):
+        new = {f"new-{index}": {"e": score} for index, score in enumerate(replacements)}
+        judged = judge(ExampleSuite({**kept, **new}, tags=tagged(*new)), base, CRITICAL)
+        assert judged.exit_code == code, replacements
+        assert [value for rule, value in problems(judged) if rule == "critical cases remain"] == (
+            [f"2 critical cases of the baseline are gone: c0, c1; {gone}"] if gone else []
+        )
+
+
+def test_a_critical_case_that_failed_may_be_reworded() -> None:
+    base = ExampleSuite(scored(0.0, *[1.0] * 19), tags=tagged("c0"))
+    kept = {f"c{index}": {"e": 1.0} for index in range(1, 20)}
+    assert judge(ExampleSuite({**kept, "new": {"e": 0.0}}, tags=tagged("new")), base, CRITICAL).exit_code == 0
+    assert judge(ExampleSuite(kept), base, CRITICAL).exit_code == 3
+
+
 def test_a_change_cannot_lower_a_case_that_it_breaks() -> None:
     base = ExampleSuite(scored(*[1.0] * 20), tags=tagged("c0"))
     untagged = ExampleSuite(scored(0.0, *[1.0] * 19), tags=tagged("c1"))

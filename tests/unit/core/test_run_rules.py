@@ -9,7 +9,8 @@ from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.policy import Limits, Policy
+from scoregate.core.runs.model_calls import ModelCalls
+from scoregate.core.runs.policy import Limits, Policy, Severity
 from scoregate.core.runs.run import Run, RunShard, Script
 
 GOOD = ExampleSuite(scored(*[1.0] * 12))
@@ -53,6 +54,23 @@ def test_a_suite_may_be_missing_for_a_reason() -> None:
         assert find_values(excused, "suites report") == []
     assert find_values(replace(run, filters=("*o*",)), "suites report") == ["gone in evals/demo.py"]
     assert find_values(replace(run, shard=shard), "run complete") == ["it is shard 1 of 2"]
+
+
+def test_most_calls_through_the_gateway_are_answered() -> None:
+    for calls, values in (
+        ([{"calls": 10, "failed": 5}], []),
+        ([{"calls": 10, "failed": 6}], ["6 of 10 calls of a.py through the gateway got no answer"]),
+        ([{"calls": 30, "failed": 20, "recovered": 20}], []),  # each was asked three times
+        ([{"calls": 9, "failed": 8, "recovered": 2}], ["6 of 7 calls of a.py through the gateway got no answer"]),
+        ([{"calls": 4, "failed": 4}, {"calls": 4, "model": "judge"}], []),
+    ):
+        rows = tuple(ModelCalls("a.py", "", "openai", **{"model": "gpt-4o", **each}) for each in calls)  # type: ignore[arg-type]
+        run = replace(run_of(GOOD), model_calls=(*rows, ModelCalls("b.py", "", "openai", "gpt-4o", calls=1_000)))
+        assert find_values(run, "calls answered") == values
+        verdict = evaluate_gates(compare(run, None), Policy(Limits()))
+        assert verdict.exit_code == (3 if values else 0)
+        relaxed = Policy(Limits(severity={"calls_answered": Severity.OFF}))
+        assert evaluate_gates(compare(run, None), relaxed).exit_code == 0
 
 
 MISSPELT = {

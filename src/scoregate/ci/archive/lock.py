@@ -1,4 +1,8 @@
-"""The lock of an output folder: one process at a time writes a run and its reports there."""
+"""The lock of an output folder: one process at a time writes a run and its reports there.
+
+A lock that is there and that no process holds was left by a killed process. It shows from the first moment on that the
+run in the folder may be an older one.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +66,24 @@ def lock_folder(out: Path) -> Iterator[None]:
 def lock_holder(out: Path) -> LockHolder | None:
     """The process that holds the lock of an output folder now; None if it is free."""
     return _read_holder(out / LOCK_FILE) if is_locked(out / LOCK_FILE) else None
+
+
+def find_killed_holder(out: Path) -> LockHolder | None:
+    """The killed process that left the lock of an output folder; None if there is no lock, or a process holds it."""
+    path = out / LOCK_FILE
+    try:
+        created = path.lstat().st_mtime
+    except OSError:
+        return None
+    if is_locked(path):
+        return None
+    return _read_holder(path) or LockHolder(0, created)  # it was killed before it had written who it is
+
+
+def remove_left_lock(out: Path) -> None:
+    """Delete the lock of a killed process."""
+    if find_killed_holder(out) is not None:
+        (out / LOCK_FILE).unlink(missing_ok=True)
 
 
 def is_locked(path: Path) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scoregate.ci.archive.folder import CASES_FILE, INTERRUPTED, PARTS, RUN_FILE, RUN_FOLDER
+from scoregate.ci.archive.lock import find_killed_holder, remove_left_lock
 from scoregate.ci.archive.marker import IN_PROGRESS, MARKER_FILE, find_unfinished, is_being_written, read_marker
 from scoregate.ci.archive.reader import CUT_SHORT, read_run
 from scoregate.ci.archive.rotation import archived_name
@@ -61,7 +62,8 @@ def latest_run(path: Path) -> Path:
             advice="Recover it: scoregate report --recover",
         )
     finished = _start_time(folder)
-    if marker is not None and marker.started > finished:
+    killed = None if out is None else find_killed_holder(out)
+    if any(each is not None and each.started > finished for each in (marker, killed)):
         raise RunUnfinished(
             f"the last run in {folder} didn't finish: it was stopped before it had measured anything",
             advice="Run it again. Earlier runs are in the folders below `earlier`.",
@@ -98,6 +100,7 @@ def recover(out: Path) -> list[RecoveredRun]:
             amend_run(folder, read_run(folder))
             recovered.append(RecoveredRun(folder, head.cases, f"the last run is incomplete: {CUT_SHORT}"))
         (folder / MARKER_FILE).unlink(missing_ok=True)
+    remove_left_lock(out)
     return [each for each in recovered if each is not None]
 
 

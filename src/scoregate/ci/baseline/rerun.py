@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 import anyio.to_thread
 
 from scoregate.ci import git
+from scoregate.ci.file_access import find_repository
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import Plan, SourceKind, list_import_folders
@@ -115,7 +117,7 @@ class ImportFolders:
 
     Args:
         named: those of the user's PYTHONPATH, which are searched before the project's own.
-        installed: those in the project that its environment adds, which are searched after the project's own.
+        installed: those in its repository that its environment adds, which are searched after the project's own.
     """
 
     named: tuple[Path, ...] = ()
@@ -125,8 +127,8 @@ class ImportFolders:
         """The PYTHONPATH of a script in another tree, in the order of the script's here; empty if none is needed.
 
         Args:
-            root: the root here.
-            tree: the root in the other tree.
+            root: the top of the work tree here.
+            tree: the top of the other tree.
             own: the folders of the project itself, in the other tree.
         """
         if not self.named and not self.installed:
@@ -137,15 +139,25 @@ class ImportFolders:
         return os.pathsep.join(dict.fromkeys((*named, *own, *installed)))
 
 
-def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -> Plan:
+def move_plan(
+    plan: Plan,
+    tree: Path,
+    *,
+    imports: ImportFolders | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    move_text: Callable[[str], str] = str,
+) -> Plan:
     """The plan in another tree; launches that are missing there are skipped with a notice.
 
     Args:
         plan: the plan here.
         tree: the root in the other tree.
-        imports: folders that Python imports from; those in the root are replaced by those in the tree.
+        imports: folders that Python imports from; those in this work tree are replaced by those in the other.
+        environ: the variables of the host that processes get.
+        move_text: replaces paths of this work tree in variables and commands by those of the other one.
     """
     launches, notices = [], []
+    tops = _find_tops(plan.root, tree)
     for launch in plan.launches:
         is_command, source = launch.kind is SourceKind.COMMAND, launch.source
         if source.arm is Arm.WITHOUT:
@@ -160,10 +172,18 @@ def move_plan(plan: Plan, tree: Path, *, imports: ImportFolders | None = None) -
             # Programs that git does not track, as in a virtual environment, are those of the project's own tree.
             program = str(path_here)
         environment = {**launch.environment, "SCOREGATE_ROOT": str(tree)}
-        if imports and (path := imports.move(plan.root, tree, list_import_folders(tree, source.import_folders))):
+        if imports and (path := imports.move(*tops, list_import_folders(tree, source.import_folders))):
             environment["PYTHONPATH"] = path
-        launches.append(replace(launch, argv=(program, *launch.argv[1:]), cwd=cwd, environment=environment))
-    return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices))
+        environment |= _move_variables({**environ, **environment}, move_text)
+        words = map(move_text, launch.argv[1:]) if is_command else launch.argv[1:]
+        launches.append(replace(launch, argv=(program, *words), cwd=cwd, environment=environment))
+    return Plan(tree, plan.interpreter, tuple(launches), notices=tuple(notices), head=plan.root)
+
+
+def _move_variables(variables: Mapping[str, str], move_text: Callable[[str], str]) -> dict[str, str]:
+    """The variables that change. Those of scoregate name its own files, which both sides share."""
+    moved = {name: move_text(value) for name, value in variables.items() if not name.startswith("SCOREGATE_")}
+    return {name: value for name, value in moved.items() if value != variables[name]}
 
 
 def add_base_suites(plan: Plan, base: Plan) -> Plan:
@@ -236,7 +256,7 @@ print(json.dumps({"prefix": sys.prefix, "path": [os.path.abspath(each) for each 
 async def find_import_folders(
     interpreter: Interpreter, root: Path, *, environ: Mapping[str, str], identity: Identity | None = None
 ) -> ImportFolders:
-    """The folders outside of its environment that Python imports from: all of PYTHONPATH, and those in the project.
+    """The folders outside of its environment that Python imports from: all of PYTHONPATH, and those in the repository.
 
     Without them the base's suites would import the project's own packages from the user's tree.
 
@@ -260,12 +280,12 @@ async def find_import_folders(
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
         return ImportFolders()
     named = {root / each for each in environ.get("PYTHONPATH", "").split(":") if each}
-    import_folders = tuple(dict.fromkeys(folders))
+    import_folders, top = tuple(dict.fromkeys(folders)), find_repository(root)
     return ImportFolders(
         tuple(each for each in import_folders if each in named),
         tuple(
             each
             for each in import_folders
-            if each not in named and each.is_relative_to(root) and not each.is_relative_to(prefix)
+            if each not in named and each.is_relative_to(top) and not each.is_relative_to(prefix)
         ),
     )

@@ -17,6 +17,8 @@ _MOST_BYTES = 16 << 20
 _MOST_PATHS = 10_000
 _MOST_MODULES = 5_000
 _COMPILED = "__pycache__/"
+_OPENING = ("r", "d", "w", "a")
+LOG = "dependencies"
 
 
 @dataclass(slots=True)
@@ -100,11 +102,8 @@ class FileUses:
 
 def read_uses(log: Path, tree: Tree) -> FileUses:
     """Read the log of a script. A suite can write to it, so nothing in it is trusted."""
-    uses = FileUses()
-    try:
-        with open(log, "rb", opener=open_nofollow) as file:
-            text = file.read(_MOST_BYTES + 1)
-    except OSError:
+    uses, text = FileUses(), _read_log(log)
+    if text is None:
         uses.unknown = "its record can't be read"
         return uses
     if len(text) > _MOST_BYTES or not text.endswith(b"\0"):
@@ -126,6 +125,35 @@ def read_uses(log: Path, tree: Tree) -> FileUses:
             uses.add_path(kind, path)
     uses.check_end()
     return uses
+
+
+def list_opened(folder: Path, tree: Tree) -> list[str]:
+    """The files of a repository that a script opened, by their paths; without those that git ignores.
+
+    A file that git doesn't track counts only if the script read it: scripts write logs.
+
+    Args:
+        folder: the folder of the script's log.
+        tree: the files of the repository before the script ran.
+    """
+    start, others, opened = f"{tree.top}/", set(tree.others), set[str]()
+    for entry in (_read_log(folder / LOG) or b"").split(b"\0"):
+        kind, path = os.fsdecode(entry[:1]), os.fsdecode(entry[1:]).removeprefix(start)
+        above, compiled, name = path.rpartition(_COMPILED)
+        path = f"{above}{name.split('.')[0]}.py" if compiled else path
+        is_known = path in tree.tracked if kind in ("w", "a") else path in tree.tracked or path in others
+        if kind in _OPENING and is_known and not tree.is_left_out(path):
+            opened.add(path)
+    return sorted(opened)
+
+
+def _read_log(log: Path) -> bytes | None:
+    """The start of a log; None if it can't be read."""
+    try:
+        with open(log, "rb", opener=open_nofollow) as file:
+            return file.read(_MOST_BYTES + 1)
+    except OSError:
+        return None
 
 
 def _is_text(path: str) -> bool:

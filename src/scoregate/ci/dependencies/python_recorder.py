@@ -2,7 +2,8 @@
 
 The host passes this file as text: as `sitecustomize.py` in a folder at the start of PYTHONPATH, or to `python -c`. So
 it uses only the standard library, and the host replaces its one import by the text of recorder_rules.py.
-SCOREGATE_DEPENDENCIES names the repository and the log, one per line.
+SCOREGATE_DEPENDENCIES names the repository and the log, one per line. With a third line, `children`, the Python
+processes that this one starts are recorded, too.
 
 The log has an entry for each new use, ended by a NUL: a letter, and an absolute path or a text.
 
@@ -41,8 +42,10 @@ from scoregate.ci.dependencies.recorder_rules import (
     is_provider,
     list_sources,
     reads_rows,
-    rename_function,
     to_address,
+    uses_names_only,
+    watch_lookup,
+    watch_open,
 )
 
 _VARIABLE = "SCOREGATE_DEPENDENCIES"
@@ -72,7 +75,7 @@ class _Recorder:
         addresses = {name: to_address(os.environ.get(name, "")) for name in MODEL_URLS}
         self.models = {each for name, each in addresses.items() if name in LOCAL_MODELS or not is_local(each)} - {""}
         self.fstat, self.write_bytes, self.getpid, self.realpath = os.fstat, os.write, os.getpid, os.path.realpath
-        self.getcwd, self.readlink, self.access = os.getcwd, os.readlink, os.access
+        self.getcwd, self.readlink, self.access, self.listdir = os.getcwd, os.readlink, os.access, os.listdir
         self.in_folders: set[int] = set()  # the threads that open a file relative to an open folder
         self.busy: set[int] = set()  # the threads in which the recorder itself looks at files
         self.is_lost = False
@@ -142,11 +145,31 @@ class _Recorder:
         self.note_path(kind, name if name.startswith("/") else f"{self.readlink(f'/proc/self/fd/{folder}')}/{name}")
 
     def on_list(self, args: tuple[Any, ...]) -> None:
-        path = args[0]
-        if isinstance(path, int):
-            path = self.readlink(f"/proc/self/fd/{path}")
         is_import = sys._getframe(2).f_code.co_filename.endswith(IMPORT_SYSTEM)
-        self.note_path("i" if is_import else "l", self.getcwd() if path in (None, "") else path)
+        self.note_path("i" if is_import else "l", self.find_listed(args[0]))
+
+    def find_listed(self, path: Any) -> Any:
+        """The folder that is listed."""
+        if isinstance(path, int):
+            return self.readlink(f"/proc/self/fd/{path}")
+        return self.getcwd() if path in (None, "") else path
+
+    def on_scan(self, args: tuple[Any, ...]) -> None:
+        """Record the entries of a folder, too: no event reports that the caller asks one for its size or mode."""
+        folder, thread = self.find_listed(args[0]), _thread.get_ident()
+        self.note_path("l", folder)
+        if thread in self.busy or uses_names_only(sys._getframe(2).f_code.co_filename):
+            return
+        self.busy.add(thread)
+        try:
+            real = self.realpath(os.fsdecode(folder))
+            names = self.listdir(real) if f"{real}/".startswith(self.start) else []
+        except OSError:
+            return
+        finally:
+            self.busy.discard(thread)
+        for name in names:
+            self.note_path("s", f"{real}/{name}")
 
     def on_chdir(self, args: tuple[Any, ...]) -> None:
         if not isinstance(args[0], int):
@@ -273,7 +296,7 @@ def _hook(recorder: _Recorder) -> Callable[[str, tuple[Any, ...]], None]:
     handlers: dict[str, Callable[[tuple[Any, ...]], None]] = {
         "open": recorder.on_open,
         "os.listdir": recorder.on_list,
-        "os.scandir": recorder.on_list,
+        "os.scandir": recorder.on_scan,
         "import": recorder.on_import,
         "os.chdir": recorder.on_chdir,
         "sqlite3.connect": recorder.on_sqlite,
@@ -304,48 +327,11 @@ def _watch_lookups(recorder: _Recorder) -> None:
     """Record the paths that are looked up: no event reports them, and a new file may be found there."""
     for name in (*_STAT_FUNCTIONS, "open"):
         original = getattr(os, name)
-        watched = (_watched_open if name == "open" else _watched)(original, recorder)
+        watched = (watch_open if name == "open" else watch_lookup)(original, recorder)
         setattr(os, name, watched)
         for each in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
             if original in each:
                 each.add(watched)
-
-
-def _watched(original: Callable[..., Any], recorder: _Recorder) -> Callable[..., Any]:
-    def lookup(*args: Any, **options: Any) -> Any:
-        path = args[0] if args else options.get("path")
-        if path is not None and not isinstance(path, int):
-            try:
-                if options.get("dir_fd") is not None:
-                    recorder.note_in_folder("s", path, options["dir_fd"])
-                # That a file of rows is there is no other use of it.
-                elif not (reads_rows(path) and recorder.access(path, os.F_OK)):
-                    recorder.note_path("s", path)
-            except Exception as error:
-                recorder.note(f"?{type(error).__name__} while its files were recorded")
-        return original(*args, **options)
-
-    return rename_function(lookup, original)
-
-
-def _watched_open(original: Callable[..., int], recorder: _Recorder) -> Callable[..., Any]:
-    """`os.open`, whose event has the path, but not the folder that it is relative to."""
-
-    def open_file(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if dir_fd is None:
-            return original(path, flags, mode)
-        thread = _thread.get_ident()
-        try:
-            recorder.note_in_folder(describe_flags(flags), path, dir_fd)
-        except Exception as error:
-            recorder.note(f"?{type(error).__name__} while its files were recorded")
-        recorder.in_folders.add(thread)
-        try:
-            return original(path, flags, mode, dir_fd=dir_fd)
-        finally:
-            recorder.in_folders.discard(thread)
-
-    return rename_function(open_file, original)
 
 
 def _watch_starts(recorder: _Recorder) -> None:
@@ -365,15 +351,19 @@ def _watch_starts(recorder: _Recorder) -> None:
 def _start() -> None:
     """Record this process, and hide from it how."""
     text = os.environ.pop(_VARIABLE, "")
+    top, _, log = text.partition("\n")
+    log, _, follows_children = log.partition("\n")
     folder = globals().get("__file__")
     if folder is not None and __name__ == "sitecustomize":
         folder = os.path.dirname(folder)
         sys.path[:] = [each for each in sys.path if each != folder]
         kept = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each and each != folder]
-        os.environ["PYTHONPATH"] = os.pathsep.join(kept)
+        if not follows_children:
+            os.environ["PYTHONPATH"] = os.pathsep.join(kept)
     if not text:
         return
-    top, _, log = text.partition("\n")
+    if follows_children:
+        os.environ[_VARIABLE] = text
     recorder = _Recorder(top, log)
     recorder.write("P")
     sys.path_importer_cache.clear()  # folders that were searched before would not be searched again

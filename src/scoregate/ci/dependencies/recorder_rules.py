@@ -1,12 +1,13 @@
-"""What the recorder of Python processes knows of modules, programs and servers.
+"""What the recorder of Python processes knows of modules, programs and servers, and how it watches functions of `os`.
 
 The host puts this text into that of python_recorder.py. So it imports only what Python imports at its start.
 """
 
-# ruff: noqa: PTH110, PTH123, PTH208
+# ruff: noqa: PTH110, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 from collections.abc import Callable
@@ -18,6 +19,8 @@ IMPORT_SYSTEM = (
     "/importlib/metadata/__init__.py",
     "/importlib_metadata/__init__.py",
 )
+# The standard library and pytest look at the names and kinds of entries, and record whatever else they look at.
+_STDLIB, _SCANNING = f"{os.path.dirname(os.__file__)}/", "/_pytest/pathlib.py"
 # Programs that read no file of a project.
 HARMLESS_PROGRAMS = {"uname", "ldconfig", "nproc", "lscpu", "hostname", "arch", "getconf", "sysctl", "sw_vers"}
 # Extension modules that open files only through Python, or none.
@@ -101,12 +104,57 @@ def reads_rows(path: Any) -> bool:
     return False
 
 
+def uses_names_only(caller: str) -> bool:
+    """Whether code that scans a folder asks its entries for no size, time or mode."""
+    is_stdlib = caller.startswith("<frozen ") or (caller.startswith(_STDLIB) and "-packages/" not in caller)
+    return is_stdlib or caller.endswith(_SCANNING)
+
+
 def rename_function(watched: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the name and the description of the one of `os` that it replaces."""
     watched.__name__ = watched.__qualname__ = original.__name__
     watched.__doc__, watched.__module__ = original.__doc__, "os"
     watched.__wrapped__ = original  # type: ignore[attr-defined]
     return watched
+
+
+def watch_lookup(original: Callable[..., Any], recorder: Any) -> Callable[..., Any]:
+    """A function of `os` that looks up a path, and records it."""
+
+    def lookup(*args: Any, **options: Any) -> Any:
+        path = args[0] if args else options.get("path")
+        if path is not None and not isinstance(path, int):
+            try:
+                if options.get("dir_fd") is not None:
+                    recorder.note_in_folder("s", path, options["dir_fd"])
+                # That a file of rows is there is no other use of it.
+                elif not (reads_rows(path) and recorder.access(path, os.F_OK)):
+                    recorder.note_path("s", path)
+            except Exception as error:
+                recorder.note(f"?{type(error).__name__} while its files were recorded")
+        return original(*args, **options)
+
+    return rename_function(lookup, original)
+
+
+def watch_open(original: Callable[..., int], recorder: Any) -> Callable[..., Any]:
+    """`os.open`, whose event has the path, but not the folder that it is relative to."""
+
+    def open_file(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if dir_fd is None:
+            return original(path, flags, mode)
+        thread = _thread.get_ident()
+        try:
+            recorder.note_in_folder(describe_flags(flags), path, dir_fd)
+        except Exception as error:
+            recorder.note(f"?{type(error).__name__} while its files were recorded")
+        recorder.in_folders.add(thread)
+        try:
+            return original(path, flags, mode, dir_fd=dir_fd)
+        finally:
+            recorder.in_folders.discard(thread)
+
+    return rename_function(open_file, original)
 
 
 def list_sources(folder: str) -> list[str]:

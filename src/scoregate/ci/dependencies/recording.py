@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.ci.dependencies.file_uses import LOG, FileUses, describe_uses, read_uses
 from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import NODE_MODULES, Tree
 from scoregate.ci.plan import Launch, SourceKind, list_import_folders
 from scoregate.ci.user_ids import Identity
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.runs.dependencies import Dependency, RunDependencies, ScriptDependencies
 
 _SOURCE = Path(__file__).with_name("python_recorder.py")
@@ -33,7 +34,7 @@ _SHIM = re.compile(rb'#!/bin/sh\nbasedir=\$\(dirname .*exec (?:"\$basedir/)?node
 _ELF, _MACH_O = b"\x7fELF", (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 # Node.js starts a shell itself with the first, and reads no file of NODE_OPTIONS with the others.
 _UNSEEN = re.compile(r"--(run|permission|experimental-permission)\b.*")
-_LOG, _FOLDER, _MODULE = "dependencies", "recorder", "sitecustomize.py"
+_FOLDER, _MODULE = "recorder", "sitecustomize.py"
 _BOOT = """\
 import sys
 import time
@@ -81,7 +82,7 @@ class UseRecorder:
         Returns:
             The variables of the script's process.
         """
-        log, module = folder / _LOG, folder / _FOLDER / _MODULE
+        log, module = folder / LOG, folder / _FOLDER / _MODULE
         log.touch(mode=0o600)
         if identity is not None:
             identity.give(log)
@@ -104,9 +105,9 @@ class UseRecorder:
             return tuple(argv)
         return (*argv[:2], "-c", _BOOT, read_python_recorder(), *argv[2:])
 
-    def close_log(self, launch: Launch, folder: Path) -> None:
-        """Read the log of a script that ended."""
-        uses = read_uses(folder / _LOG, self.tree)
+    def close_log(self, launch: Launch, folder: Path) -> ErrorInfo | None:
+        """Read the log of a script that ended. Its results always count."""
+        uses = read_uses(folder / LOG, self.tree)
         source = f"{self.folder}/{launch.source.path}".lstrip("/")
         if launch.kind in (SourceKind.PYTHON, SourceKind.PYTEST) and source not in uses.looked_up:
             uses.unknown = uses.unknown or "its own file is missing in its record"
@@ -116,6 +117,7 @@ class UseRecorder:
             elif any(NODE_MODULES in path.split("/") for path in self.tree.tracked):
                 uses.unknown = uses.unknown or "git tracks files in node_modules"
         self._scripts[launch.name] = launch, uses
+        return None
 
     def collect(self) -> RunDependencies:
         """The dependencies of all scripts, after the last one ended; it reads the files."""
@@ -140,6 +142,11 @@ def read_python_recorder() -> str:
     """The code that records a Python process, as one text."""
     rules = _RULES.read_text(encoding="utf-8").replace(_FUTURE, "")
     return _RULES_IMPORT.sub(lambda _: rules, _SOURCE.read_text(encoding="utf-8"))
+
+
+def follow_children(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a recorded process, for which the Python processes that it starts are recorded, too."""
+    return {**variables, _VARIABLE: f"{variables[_VARIABLE]}\nchildren"}
 
 
 def list_inputs(inputs: Iterable[str], tree: Tree, folder: str) -> list[Dependency]:

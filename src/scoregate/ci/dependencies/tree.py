@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -15,7 +16,8 @@ from scoregate.core.relative_paths import is_below, matches_path
 from scoregate.core.runs.dependencies import UNKNOWN
 
 _MOST_BYTES = 256 << 20
-_FOLDER = "folder"
+_FOLDER, _PROGRAM = "folder", "+x"
+_INIT = "__init__"
 _CODE = (".py", ".so", ".pyd", ".pyc")
 _NODE_ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".node")
 # No native library reads such files as data.
@@ -42,6 +44,7 @@ class Tree:
         named: tracked files and folders that all suites depend on by the settings: variables, recorded calls of models,
             files of the command that installs packages.
         links: the tracked files that are links.
+        programs: the tracked files that are executable.
     """
 
     top: Path
@@ -52,6 +55,7 @@ class Tree:
     left_out: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     links: frozenset[str] = frozenset()
+    programs: frozenset[str] = frozenset()
     _digests: dict[str, str] = field(default_factory=dict)
     _real: dict[str, str | None] = field(default_factory=dict)
 
@@ -120,8 +124,32 @@ class Tree:
     def digest_file(self, path: str) -> str:
         """The digest of a file, also of one that is ignored; that of a link says where it leads."""
         if path not in self._digests:
-            self._digests[path] = _digest(self.top, path)
+            self._digests[path] = self._describe_file(path)
         return self._digests[path]
+
+    def _describe_file(self, path: str) -> str:
+        """The id that git gives to the content of a file; with its mode, and the place that links lead to."""
+        place = self.top / path
+        if not os.path.lexists(place):
+            return ""
+        real = Path(os.path.realpath(place))
+        if not real.is_relative_to(self.top):
+            return UNKNOWN
+        name = real.relative_to(self.top).as_posix()
+        try:
+            content = _FOLDER if real.is_dir() else _digest_content(real)
+            mode = _PROGRAM if content != _FOLDER and self._is_program(name) else ""
+        except FileNotFoundError:
+            content, mode = "nothing", ""
+        except OSError:
+            return UNKNOWN
+        return f"{content}{mode}{'' if real == place else f'>{name}'}" if content else UNKNOWN
+
+    def _is_program(self, path: str) -> bool:
+        """Whether a file is executable. Some file systems have no such mode, so git's counts if nothing changed."""
+        if path in self.tracked and path not in self.changed:
+            return path in self.programs
+        return bool((self.top / path).stat().st_mode & stat.S_IXUSR)
 
     def digest_folder(self, path: str) -> str:
         """The digest of the names in a folder, and of the place that links lead to."""
@@ -145,12 +173,19 @@ class Tree:
         real = self.follow_links(path)
         if real is None:
             return UNKNOWN
-        wanted, names = {*modules, *stdlib}, []
+        wanted, names = {*modules, *stdlib, _INIT}, []
         for name in self.entries.get(real, ()):
             is_code = name.endswith(("/", *_CODE))
             if (is_code and name.rstrip("/").split(".")[0] in wanted) or name.endswith((".dist-info/", ".egg-info/")):
                 names.append(name)
+                names += (f"{name}{each}" for each in self._list_init_files(f"{real}/{name}".strip("/")))
         return _digest_names(sorted(names), path, real)
+
+    def _list_init_files(self, folder: str) -> Iterator[str]:
+        """The files that make a folder a package that runs code when it is imported."""
+        yield from (
+            name for name in self.entries.get(folder, ()) if name.startswith(f"{_INIT}.") and name.endswith(_CODE)
+        )
 
     def digest_stem(self, path: str) -> str:
         """The digest of the names that an import of a module in Node.js may find by a name without its ending."""
@@ -191,7 +226,7 @@ class Tree:
         return {ending: _digest_texts(lines) for ending, lines in groups.items()}
 
 
-_SUBMODULE, _LINK, _FIRST_STAGE = b"160000", b"120000", b"0"
+_SUBMODULE, _LINK, _EXECUTABLE, _FIRST_STAGE = b"160000", b"120000", b"100755", b"0"
 
 
 async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
@@ -212,7 +247,7 @@ async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
     changed = await git.read_output(top, "diff-files", "--name-only", "--ignore-submodules", "-z")
     if staged is None or others is None or changed is None:
         return None
-    tracked, submodules, links = dict[str, str](), list[str](), set[str]()
+    tracked, submodules, links, programs = dict[str, str](), list[str](), set[str](), set[str]()
     for line in filter(None, staged.split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, digest, stage = about.split(b" ")
@@ -222,34 +257,23 @@ async def read_tree(root: Path, left_out: Iterable[Path] = ()) -> Tree | None:
             submodules.append(os.fsdecode(name))
         else:
             tracked[os.fsdecode(name)] = digest.decode()
-            if mode == _LINK:
-                links.add(os.fsdecode(name))
+            if mode in (_LINK, _EXECUTABLE):
+                (links if mode == _LINK else programs).add(os.fsdecode(name))
     own = tuple(each.relative_to(top).as_posix() for each in left_out if each.is_relative_to(top))
     return Tree(
-        top, tracked, _names(others), frozenset(_names(changed)), tuple(submodules), own, links=frozenset(links)
+        top,
+        tracked,
+        _names(others),
+        frozenset(_names(changed)),
+        tuple(submodules),
+        own,
+        links=frozenset(links),
+        programs=frozenset(programs),
     )
 
 
 def _names(output: bytes) -> tuple[str, ...]:
     return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
-
-
-def _digest(top: Path, path: str) -> str:
-    """The id that git gives to the content of a file; with the place that links lead to."""
-    place = top / path
-    if not os.path.lexists(place):
-        return ""
-    real = Path(os.path.realpath(place))
-    if not real.is_relative_to(top):
-        return UNKNOWN
-    link = "" if real == place else f">{real.relative_to(top).as_posix()}"
-    try:
-        content = _FOLDER if real.is_dir() else _digest_content(real)
-    except FileNotFoundError:
-        content = "nothing"
-    except OSError:
-        return UNKNOWN
-    return f"{content}{link}" if content else UNKNOWN
 
 
 def _digest_content(path: Path) -> str:

@@ -61,7 +61,7 @@ class GatewayApp:
             await answer_call(Exchange(self._state, session, question, headers, send), receive)
         except Refusal as refusal:
             if session is not None:
-                session.report_problem(refusal.message, refusal.code)
+                session.report_refusal(refusal.message, refusal.code)
             await send_refusal(send, refusal)
         except RecordError as error:
             damage = Refusal(424, "damaged_cassette", f"{error} {error.advice or ''}".strip())

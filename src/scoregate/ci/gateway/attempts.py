@@ -27,7 +27,7 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.records import record
 from scoregate.models.budget import describe_unknown_price
 from scoregate.models.calls import parse_object
-from scoregate.models.errors import Failure, FailureKind, classify_answer
+from scoregate.models.errors import Failure, FailureKind, classify_answer, is_filtered
 from scoregate.models.rate_limit import Limiter, Permit
 
 # After these refusals the provider has answered nothing.
@@ -83,11 +83,12 @@ class Attempt:
                     if (refused := await self._forward_error(response, headers)) is not None:
                         return refused
                 elif headers.get("content-type", "").startswith(EVENT_STREAM):
+                    exchange.has_answer = True
                     await self._forward_stream(response, headers, hides_usage)
                 else:
                     await self._forward_body(response, headers)
         except Refusal as refusal:
-            self._counts.failed += 1
+            exchange.count_failure(self._counts)
             self._is_sent = refusal.code not in _UNASKED
             raise
         self._counts.add_duration(time.perf_counter() - started)
@@ -110,7 +111,10 @@ class Attempt:
         self._is_sent = False
         if failure.kind is FailureKind.LIMIT:
             return RefusedAnswer(failure, response.status, headers, content)
-        self._counts.failed += 1
+        if is_filtered(content):
+            self._exchange.has_answer = True
+        else:
+            self._exchange.count_failure(self._counts)
         if response.status in _RECORDED_ERRORS:  # a replay fails as this run did
             self._exchange.record(response.status, headers, content)
         await send_answer(self._exchange.send, response.status, headers, content)
@@ -135,6 +139,7 @@ class Attempt:
     async def _forward_body(self, response: Any, headers: Mapping[str, str]) -> None:
         exchange, question = self._exchange, self._exchange.question
         body = self._hide(await read_answer(response))
+        exchange.has_answer = True
         self._charge(read_body_usage(body, question.model) or Usage(cost=self._find_fixed_cost(), model=question.model))
         cache, name = exchange.state.cache, None
         if self._key is not None and cache is not None and response.status == 200 and _is_answer(headers, body):
@@ -159,7 +164,7 @@ class Attempt:
             raise
         except Exception as error:
             self._charge_stream(reader)
-            self._counts.failed += 1
+            exchange.count_failure(self._counts)
             message = f"a stream of {question.provider.host} broke off ({type(error).__name__})"
             exchange.session.report_problem(message)
             raise BrokenStream(message) from None

@@ -16,6 +16,7 @@ from scoregate.ci.gateway.questions import ClientGone, Refusal
 from scoregate.ci.gateway.sessions import CallCounts
 from scoregate.models.ask import RetryPolicy
 from scoregate.models.cache import StoredAnswer, build_key
+from scoregate.models.errors import is_filtered
 from scoregate.models.rate_limit import Limiter, Permit
 from scoregate.models.settings import CacheMode
 
@@ -39,7 +40,21 @@ async def answer_call(exchange: Exchange, receive: Receive) -> None:
     evaluator = state.redact(question.origin.evaluator)
     counts = session.find_counts(evaluator, question.provider.name, state.redact(model))
     counts.calls += 1
-    exchange.number = session.number_question(question.origin.trial, question.digest)
+    asked = question.origin.trial, question.digest
+    exchange.number = session.number_question(*asked)
+    try:
+        await _answer(exchange, receive, counts)
+    except ClientGone:
+        if not exchange.has_answer:  # it waited as long as it wanted
+            exchange.count_failure(counts)
+        raise
+    finally:
+        if exchange.has_failed or exchange.has_answer:
+            session.settle_question(*asked, counts, has_failed=exchange.has_failed)
+
+
+async def _answer(exchange: Exchange, receive: Receive, counts: CallCounts) -> None:
+    state = exchange.state
     if exchange.cassettes.reader is not None:
         await _replay(exchange, exchange.cassettes.reader, counts)
         return
@@ -59,7 +74,7 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
     wanted = (question.digest, suite, question.origin.trial, exchange.number)
     call = reader.take(*wanted) if reader.is_ready else await asyncio.to_thread(reader.take, *wanted)
     if call is None:
-        counts.failed += 1
+        exchange.count_failure(counts)
         difference = await asyncio.to_thread(
             reader.describe_missing, question.digest, question.provider.name, question.path, exchange.request_text()
         )
@@ -70,10 +85,12 @@ async def _replay(exchange: Exchange, reader: CassetteReader, counts: CallCounts
     body = call.body
     part = find_named_part(body, is_stream=bool(call.chunks))
     name = name_answer(call.digest, call.case, call.number, part)
-    if call.status >= 400:
-        counts.failed += 1
+    if call.status >= 400 and not is_filtered(body):
+        exchange.count_failure(counts)
     else:
-        exchange.count_stored(name)
+        exchange.has_answer = True
+        if call.status < 400:
+            exchange.count_stored(name)
     headers = {**call.headers, "x-scoregate-answer": name, "x-scoregate-replayed": "1"}
     await send_answer(exchange.send, call.status, headers, body, chunks=call.chunks)
 
@@ -91,6 +108,7 @@ def _cache_key(exchange: Exchange) -> bytes | None:
 
 
 async def _send_cached(exchange: Exchange, stored: StoredAnswer) -> None:
+    exchange.has_answer = True
     name = exchange.name_answer(stored.body) or stored.name
     exchange.count_stored(name)
     headers = {"content-type": JSON, "x-scoregate-answer": name, "x-scoregate-cache": "hit"}
@@ -136,7 +154,7 @@ async def _ask(exchange: Exchange, counts: CallCounts, key: bytes | None) -> Non
             return
         counts.refused += 1
         if policy.delay_s(refused.failure) is None:
-            counts.failed += 1
+            exchange.count_failure(counts)
             await send_answer(exchange.send, refused.status, refused.headers, refused.body)
             return
         counts.retried += 1

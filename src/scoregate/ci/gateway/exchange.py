@@ -13,7 +13,7 @@ from scoregate.ci.gateway.answers import Send
 from scoregate.ci.gateway.cassettes import RECORDED_HEADERS, RecordedCall, encode_body
 from scoregate.ci.gateway.event_streams import EVENT_END
 from scoregate.ci.gateway.questions import Question
-from scoregate.ci.gateway.sessions import SuiteSession
+from scoregate.ci.gateway.sessions import CallCounts, SuiteSession
 from scoregate.ci.gateway.state import Cassettes, GatewayState
 from scoregate.core.evaluation import Usage
 
@@ -32,6 +32,7 @@ class Exchange:
         headers: the headers of the request.
         send: sends a message to the client, as in ASGI.
         number: how often the trial asked the same before.
+        has_failed: whether the call ended without an answer; `has_answer`: whether the provider began one.
     """
 
     state: GatewayState
@@ -40,11 +41,18 @@ class Exchange:
     headers: Mapping[str, str]
     send: Send
     number: int = 0
+    has_failed: bool = False
+    has_answer: bool = False
 
     @property
     def cassettes(self) -> Cassettes:
         """Where the call is recorded, and where its answer comes from."""
         return self.state.base_cassettes if self.session.is_base else self.state.cassettes
+
+    def count_failure(self, counts: CallCounts) -> None:
+        """Count that the call ended without an answer."""
+        counts.failed += 1
+        self.has_failed = True
 
     def count_usage(self, usage: Usage) -> None:
         """Count the usage for the case and evaluator, unless the client does."""

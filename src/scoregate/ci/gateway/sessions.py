@@ -21,7 +21,8 @@ _MOST_PROBLEMS = 20
 _MOST_USAGES = 100
 _MOST_SUITES = 1_000
 _MOST_GROUPS = 1_000
-_OTHERS = "(others)"
+_OTHERS, _NO_PROVIDER = "(others)", "(no provider)"
+_WITHOUT_PROVIDER = ("missing_key", "unknown_provider")
 _NO_CALLS = Usage(cached=True, calls=0)
 
 
@@ -96,6 +97,7 @@ class SuiteSession:
         self.problems: dict[str, str] = {}
         self._lock = threading.Lock()
         self._questions: defaultdict[int, int] = defaultdict(int)
+        self._failures: defaultdict[int, int] = defaultdict(int)
         self._unnamed: dict[str, Usage | None] = {}
         self._usages: defaultdict[CallOrigin, list[Usage]] = defaultdict(list)
 
@@ -117,6 +119,15 @@ class SuiteSession:
             number = self._questions[key]
             self._questions[key] = number + 1
             return number
+
+    def settle_question(self, trial: str, question: str, counts: CallCounts, *, has_failed: bool) -> None:
+        """Keep that a question has no answer yet, or count its earlier failures as recovered."""
+        key = hash((trial, question))
+        with self._lock:
+            if has_failed:
+                self._failures[key] += 1
+            else:
+                counts.recovered += self._failures.pop(key, 0)
 
     def add_usage(self, origin: CallOrigin, usage: Usage) -> None:
         """Count the usage of a call, until `take_usage` reads it."""
@@ -168,6 +179,14 @@ class SuiteSession:
         """
         if sum(code == known for known in self.problems.values()) < _MOST_PROBLEMS:
             self.problems.setdefault(message, code)
+
+    def report_refusal(self, message: str, code: str) -> None:
+        """Keep a refusal for the report. A call of a provider without a key, or of an unknown one, counts as failed."""
+        self.report_problem(message, code)
+        if code in _WITHOUT_PROVIDER:
+            counts = self.find_counts("", _NO_PROVIDER, "")
+            counts.calls += 1
+            counts.failed += 1
 
 
 class Sessions:

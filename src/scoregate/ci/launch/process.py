@@ -35,6 +35,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.run import Script
 
 if TYPE_CHECKING:  # most runs record no dependencies
+    from scoregate.ci.dependencies.head_checkout import HeadCheckout
     from scoregate.ci.dependencies.recording import UseRecorder
 
 # Adds to a child's environment what redirects another SDK to the listener.
@@ -73,7 +74,7 @@ class Host:
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
         open_gateway_session: adds a launch to the model gateway; None without a gateway.
         open_child: starts the process of a launch.
-        uses: records what the launches depend on; None if that is not recorded.
+        uses: records what the launches depend on, or what a base opens of a change; None if that is not recorded.
     """
 
     root: Path
@@ -87,7 +88,7 @@ class Host:
     suites: tuple[str, ...] = ()
     open_gateway_session: OpenGatewaySession | None = None
     open_child: OpenChild = open_child
-    uses: UseRecorder | None = None
+    uses: UseRecorder | HeadCheckout | None = None
 
 
 async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) -> None:
@@ -151,9 +152,9 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         finally:
             for event in chain.from_iterable(read() for read in (tailer.read, tailer.read, tailer.close)):  # lazily
                 emit(event)
-        if host.uses is not None:
-            host.uses.close_log(launch, folder)
+        problem = None if host.uses is None else host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
+        script = script if problem is None else replace(script, error=problem, tests_failed=False)
         duration_s = round(perf_counter() - started, 3)
         emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
 

@@ -20,6 +20,7 @@ _RARE = {
     "retried": "Retried",
     "refused": "Refused",
     "failed": "Failed",
+    "recovered": "Recovered",
     "waited_s": "Waited",
 }
 

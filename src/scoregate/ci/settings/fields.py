@@ -163,6 +163,7 @@ RelaxableRule = Literal[
     "p95_latency_ratio",
     "suites_remain",
     "suites_report",
+    "calls_answered",
     "cases_were_evaluated",
     "evaluations_pending",
     "scores_remain",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from scoregate.core.comparison.comparison import Comparison
@@ -101,7 +102,11 @@ def _describe_base_trials(case: str, base: SuiteResult | None) -> str:
 
 
 def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
-    """Critical cases that passed in the baseline pass or fail in the run, and critical cases don't get fewer."""
+    """Critical cases that passed in the baseline pass or fail in the run, and critical cases don't get fewer.
+
+    A new critical case may be one that is gone, with another input. If one that is gone passed in the baseline, only a
+    new one that passes can replace it: otherwise the change could have broken it.
+    """
     base = context.base_suite
     if not context.limits.fail_on_critical or base is None or context.comparison.run.selection:
         return
@@ -112,16 +117,19 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
     unmeasured = [
         case
         for case in dict.fromkeys((*base_tagged, *tagged))
-        if case in outcomes and not outcomes[case] & {*_JUDGED} and Status.PASSED in base_outcomes.get(case, ())
+        if case in outcomes and not outcomes[case].keys() & {*_JUDGED} and Status.PASSED in base_outcomes.get(case, ())
     ]
     if unmeasured:
         names = _list_names(unmeasured, context.comparison.run, context.index)
         yield _not_measured(context, f"{names} passed in the baseline, and met an error or got no score that decides")
     gone = [case for case in base_tagged if case not in outcomes]
-    added = sum(case not in base_outcomes for case in tagged)
-    if context.comparison.base is not None and len(gone) > added:  # the new ones are the same with another input
+    added = [case for case in tagged if case not in base_outcomes]
+    passing = [case for case in added if _has_passed(outcomes[case])]
+    replacements = passing if any(Status.PASSED in base_outcomes[case] for case in gone) else added
+    if context.comparison.base is not None and len(gone) > len(replacements):
         subject = "critical case of the baseline is" if len(gone) == 1 else "critical cases of the baseline are"
-        instead = f", and {added:,} {'is' if added == 1 else 'are'} new" if added else ""
+        verb = "is" if len(added) == 1 else "are"
+        instead = f"; {len(added):,} {verb} new, and {len(passing):,} of the new ones pass" if added else ""
         names = _list_names(gone, context.comparison.base, dict(context.comparison.pairs)[context.index])
         yield _not_measured(context, f"{len(gone):,} {subject} gone: {names}{instead}")
 
@@ -137,11 +145,17 @@ def _find_critical_cases(columns: Columns) -> list[str]:
     return list(dict.fromkeys(columns.hashes[row] for row in rows))
 
 
-def _find_outcomes(columns: Columns) -> dict[str, set[Status]]:
-    outcomes: dict[str, set[Status]] = {}
+def _find_outcomes(columns: Columns) -> dict[str, Counter[Status]]:
+    """How many trials of each case have which status."""
+    outcomes: dict[str, Counter[Status]] = {}
     for row, case in enumerate(columns.hashes):
-        outcomes.setdefault(case, set()).add(columns.status(row))
+        outcomes.setdefault(case, Counter())[columns.status(row)] += 1
     return outcomes
+
+
+def _has_passed(outcomes: Mapping[Status, int]) -> bool:
+    """Whether more trials of a case passed than failed, as for `find_flips`."""
+    return outcomes.get(Status.PASSED, 0) > outcomes.get(Status.FAILED, 0)
 
 
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:

@@ -43,6 +43,7 @@ _TITLES = {
     "cases ran": ("No case ran", "Cases"),
     "cases were evaluated": ("Nothing was evaluated", "Evaluations"),
     "evaluations pending": ("Evaluations wait for people", "Evaluations"),
+    "calls answered": ("Most model calls failed", "Model calls"),
     "suites report": ("A suite didn't report", "Suites"),
     "scores remain": ("Scores are missing", "Scores"),
     "decline": ("A score declined", "Decline"),

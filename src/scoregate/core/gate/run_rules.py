@@ -12,6 +12,7 @@ from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.event_values import INTERRUPTED
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
+from scoregate.core.runs.model_calls import find_unanswered
 from scoregate.core.runs.policy import Criteria, Limits, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.sharding.partition import lacks_shard
@@ -117,6 +118,16 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
             if (script.name, suite) not in reported and not excused:
                 value = f"{suite} in {script.name}"
                 yield Finding("suites report", Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
+
+
+def check_model_calls(context: RunContext) -> Iterator[Finding]:
+    """Every script got answers to at least half of its calls through the gateway.
+
+    Otherwise the provider was down or its key was missing, and a suite that falls back to something else measured that.
+    """
+    for script, (failed, calls) in find_unanswered(context.comparison.run.model_calls).items():
+        value = f"{failed:,} of {calls:,} calls of {script} through the gateway got no answer"
+        yield Finding("calls answered", Conclusion.UNMEASURABLE, value, "answers to at least half", "always")
 
 
 def check_base_suites(context: RunContext) -> Iterator[Finding]:

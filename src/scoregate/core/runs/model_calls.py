@@ -28,6 +28,7 @@ class ModelCalls:
         retried: how often the gateway asked again after a rate limit.
         refused: how often the provider refused with a rate limit.
         failed: how many calls ended without an answer.
+        recovered: how many of these the client asked again, and then got an answer.
         waited_s: the time for which calls waited for limits, in seconds.
         p50_ms: the median time of an answered call in milliseconds; None without any.
         p95_ms: the 95th percentile of these.
@@ -47,6 +48,7 @@ class ModelCalls:
     retried: int = 0
     refused: int = 0
     failed: int = 0
+    recovered: int = 0
     waited_s: float = 0.0
     p50_ms: float | None = None
     p95_ms: float | None = None
@@ -66,10 +68,24 @@ class CallTotals:
     retried: int = 0
     refused: int = 0
     failed: int = 0
+    recovered: int = 0
     waited_s: float = 0.0
 
 
 COUNTED = tuple(each.name for each in fields(CallTotals))
+
+
+def find_unanswered(rows: Iterable[ModelCalls]) -> dict[str, tuple[int, int]]:
+    """The suites that got no answer to most of their calls: how many calls failed, and of how many.
+
+    Calls that the client repeated with success don't count.
+    """
+    by_suite: dict[str, list[ModelCalls]] = {}
+    for row in rows:
+        by_suite.setdefault(row.suite, []).append(row)
+    sums = {suite: sum_calls(own) for suite, own in by_suite.items()}
+    counts = {suite: (each.failed - each.recovered, each.calls - each.recovered) for suite, each in sums.items()}
+    return {suite: (failed, calls) for suite, (failed, calls) in counts.items() if 2 * failed > calls}
 
 
 def sum_calls(rows: Iterable[object]) -> CallTotals:
