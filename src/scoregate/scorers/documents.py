@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from math import isclose, isfinite
 from typing import Any
 
@@ -12,6 +13,7 @@ from scoregate.core.evaluation import Evaluation, require_number
 from scoregate.core.json_io import to_plain_with_nan, to_text
 from scoregate.core.text import parse_number
 from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
+from scoregate.scorers.pattern_search import search_pattern
 
 _MOST_DIFFERENCES = 5
 _LONGEST = 200
@@ -111,10 +113,22 @@ def _check_schema(values: Values, *, schema: Mapping[str, Any]) -> Evaluation:
         return pass_or_fail(False, str(error))
     from referencing import Registry
 
-    validator = jsonschema.validators.validator_for(schema)(schema, registry=Registry())
+    validator = _limit_patterns(jsonschema.validators.validator_for(schema))(schema, registry=Registry())
     problem = next(validator.iter_errors(value), None)
     reason = "" if problem is None else f"{problem.json_path}: {problem.message:.{_LONGEST}}"
     return pass_or_fail(problem is None, reason)
+
+
+@cache
+def _limit_patterns(validator: Any) -> Any:
+    """A class of validators whose keyword `pattern` ends within a second."""
+    jsonschema = _import_jsonschema()
+
+    def check_pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string") and not search_pattern(pattern, instance):
+            yield jsonschema.exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+    return jsonschema.validators.extend(validator, {"pattern": check_pattern})
 
 
 def _check_json_equality(values: Values, *, expected: Any, ignore: list[str], tolerance: float) -> Evaluation:

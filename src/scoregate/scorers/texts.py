@@ -10,6 +10,7 @@ from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
 from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
 from scoregate.scorers.output_texts import add_field
+from scoregate.scorers.pattern_search import search_pattern
 
 _LONGEST = 100
 # The time for a comparison is a product of the lengths.
@@ -233,9 +234,8 @@ def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool)
     expression = re.compile(find_expected(values, pattern, "regex"), flags)
     if not expression.pattern and not full:
         raise ValueError("regex needs an expression that is not empty: every output matches an empty one")
-    match = expression.fullmatch if full else expression.search
-    match_of_pattern = match(values.read_output("regex"))
-    return pass_or_fail(match_of_pattern is not None, f"no match of {expression.pattern:.{_LONGEST}}")
+    passed = search_pattern(expression.pattern, values.read_output("regex"), flags=expression.flags, full=full)
+    return pass_or_fail(passed, f"no match of {expression.pattern:.{_LONGEST}}")
 
 
 def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:
