@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 
@@ -44,6 +45,17 @@ class RecordError(ScoregateError):
     """A run on disk that is missing, damaged, or of a version that this scoregate can't read."""
 
     exit_code = 2
+
+
+class DiskFull(RecordError):
+    """A disk has no space for what scoregate has to write."""
+
+    @staticmethod
+    def is_cause(error: BaseException) -> bool:
+        """Whether a full disk or quota caused an error of the system or of SQLite."""
+        if isinstance(error, OSError):
+            return error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+        return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
 
 
 class RunUnfinished(RecordError):

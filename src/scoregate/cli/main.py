@@ -12,7 +12,7 @@ from contextlib import suppress
 import click
 
 from scoregate import __version__
-from scoregate.errors import ScoregateError
+from scoregate.errors import DiskFull, ScoregateError
 
 COMMANDS = {
     "run": "run the suites, compare them with a baseline, apply the gates",
@@ -126,11 +126,24 @@ def run_cli(arguments: list[str]) -> int:
         first: BaseException = error
         while isinstance(first, BaseExceptionGroup):  # task groups raise groups
             first = first.exceptions[0]
-        return _report_error(first, arguments)
+        try:
+            return _report_error(first, arguments)
+        except OSError as second:  # stderr is on the full disk, too
+            if not DiskFull.is_cause(second):
+                raise
+            _discard_refused_output()
+            return DiskFull.exit_code
     return result if isinstance(result, int) else 0
 
 
 def _report_error(error: BaseException, arguments: list[str]) -> int:
+    if DiskFull.is_cause(error):
+        place = getattr(error, "filename", None) or "the output"
+        error = DiskFull(
+            f"the disk is full, so {place} can't be written",
+            advice="Free some space, or write to another disk: --out and TMPDIR name folders.",
+        )
+        _discard_refused_output()
     if arguments[:1] and arguments[0] in COMMANDS_WITH_REPORTS and isinstance(error, Exception):
         from scoregate.cli.failure_report import report_failure
 
@@ -163,6 +176,17 @@ def _report_error(error: BaseException, arguments: list[str]) -> int:
     _print_text(_without_secrets("".join(traceback.format_exception(error))))
     _print_text(f"internal error in scoregate {__version__}; please report it: {type(error).__name__}")
     return INTERNAL_ERROR
+
+
+def _discard_refused_output() -> None:
+    """Discard what a full disk refuses, or Python ends with another exit code."""
+    from scoregate.cli.console import discard_output
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            discard_output(stream)
 
 
 def _without_secrets(text: str) -> str:

@@ -5,9 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoregate.core.trace import Span
+
+
+class Content(NamedTuple):
+    """The content of an answer of a chat: its text, its reasoning, and the text of a refusal."""
+
+    text: str = ""
+    reasoning: str = ""
+    refusal: str = ""
+
+
+def read_content(content: Any) -> Content:
+    """Read the content of an answer: a text, or a list of parts as reasoning models send it. Media are left out."""
+    if isinstance(content, str):
+        return Content(content)
+    texts: dict[str, list[str]] = {name: [] for name in Content._fields}
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            texts["text"].append(part)
+        elif isinstance(part, Mapping):
+            kind = str(part.get("type") or "text")
+            if kind in ("text", "output_text"):
+                texts["text"].append(_to_text(part.get("text")))
+            elif kind == "refusal":
+                texts["refusal"].append(_to_text(part.get("refusal")))
+            elif "thinking" in kind or "reasoning" in kind:
+                names = ("thinking", "reasoning", "text", "summary")
+                texts["reasoning"] += [_to_text(part.get(name)) for name in names]
+    return Content(**{name: "".join(found) for name, found in texts.items()})
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else read_content(value).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +76,7 @@ class ModelCall:
     @property
     def text(self) -> str:
         """The text of the first answer of a chat; empty if there is none."""
-        content = self._answer().get("content")
-        return content if isinstance(content, str) else ""
+        return read_content(self._answer().get("content")).text
 
     @property
     def tool_calls(self) -> list[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EventType, ListedTool
 from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
 from scoregate.core.usage import UsageMeter
-from scoregate.errors import InvalidEvent, NotRecordable
+from scoregate.errors import DiskFull, InvalidEvent, NotRecordable
 
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
 _CHUNK = 256 * 1024
@@ -91,6 +91,7 @@ class EventLog:
         Raises:
             NotRecordable: a field has no JSON form; nothing is written.
             MediaError: it has too many images or recordings, or too large ones; nothing is written.
+            DiskFull: there is no space for it.
         """
         with self._lock:
             head = {"type": kind, "suite": self.suite, "seq": self._seq, "time": time.time(), "v": SCHEMA_VERSION}
@@ -104,10 +105,25 @@ class EventLog:
                 event, line = self._write_media(event, line)
             if len(line) >= MAX_EVENT_BYTES:
                 line = dump_event(_truncate_fields(event, len(line)))
-            os.write(self._fd, line + b"\n")
+            self._write(line + b"\n")
             self._seq += 1
         if kind == "case_finished" and self._on_case_finished is not None:
             self._on_case_finished()
+
+    def _write(self, line: bytes) -> None:
+        left = memoryview(line)
+        try:
+            # A disk that is almost full takes a part of a line, and refuses the next one.
+            while left:
+                left = left[os.write(self._fd, left) :]
+        except OSError as error:
+            if not DiskFull.is_cause(error):
+                raise
+            raise DiskFull(
+                f"the results of {self.suite} can't be written to "
+                f"{self._folder or 'a temporary file'}: {error.strerror}",
+                advice="Free some space, or set TMPDIR to a folder of another disk.",
+            ) from None
 
     def _write_media(self, event: dict[str, Any], line: bytes) -> tuple[dict[str, Any], bytes]:
         """Write the images and audio of an event into files; returns the event with references to them."""

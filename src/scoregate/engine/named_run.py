@@ -18,6 +18,7 @@ from scoregate.engine.event_log import EventLog
 from scoregate.engine.notebook import NotebookProgress
 from scoregate.engine.run import run_suite
 from scoregate.engine.sync import run_sync
+from scoregate.errors import DiskFull
 
 _Key: TypeAlias = tuple[Path | None, str, bytes]
 _origins: dict[_Key, Origin | None] = {}
@@ -46,7 +47,16 @@ def run_named_suite(
         The logs of the variants, which still need their last events.
     """
     checked = check_name(suite, folder, is_main=is_main)
-    return run_sync(partial(run_suite, checked, folder, reuses=reuses, progress=progress), in_new_thread=in_new_thread)
+    run = partial(run_suite, checked, folder, reuses=reuses, progress=progress)
+    try:
+        return run_sync(run, in_new_thread=in_new_thread)
+    except BaseExceptionGroup as group:
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        if isinstance(first, DiskFull):  # every case has this error
+            raise first from None
+        raise
 
 
 def check_name(suite: Suite, folder: Path | None, *, is_main: bool) -> Suite:

@@ -61,8 +61,7 @@ def _details(result: SuiteResult) -> Iterator[str]:
         yield from _advice([error], shown_advice)
     bad = result.columns.count(Status.FAILED) + result.columns.count(Status.ERRORED)
     if len(result.columns) and not (bad or result.evaluations or result.pending):
-        why = "every scorer returned None" if result.columns.unscored else "the suite has no scorers or evaluators"
-        yield f"    nothing was scored: {why}"
+        yield f"    nothing was scored: {_explain_no_score(result)}"
     shown = 0
     for case in result.cases if bad else ():
         if case.status in (Status.FAILED, Status.ERRORED):
@@ -73,6 +72,19 @@ def _details(result: SuiteResult) -> Iterator[str]:
             break
     if bad > shown:
         yield f"    … and {bad - shown} more"
+
+
+def _explain_no_score(result: SuiteResult) -> str:
+    if not result.columns.unscored:
+        return "the suite has no scorers or evaluators"
+    battles = [name for name, info in result.evaluators.items() if info.battles]
+    if not battles:
+        return "every scorer returned None"
+    others = ", and the other scorers returned None" if len(battles) < len(result.evaluators) else ""
+    return (
+        f"{_one_line(', '.join(battles))} needs the output of an earlier run{others}. `scoregate run` compares with a "
+        "base, from the first base on that has this scorer"
+    )
 
 
 def _advice(errors: Iterable[ErrorInfo], shown_advice: set[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from scoregate.core.json_io import dump, to_plain
+from scoregate.core.task_trace import read_content
 from scoregate.core.text import truncate_middle
 from scoregate.core.trajectory_steps import Message, Step, ToolCall
 from scoregate.errors import AgentError
@@ -63,8 +64,8 @@ class ToolLoop:
             generation = await self._model.a_generate(messages, tools=self._tools)
             answer = dict(generation.message) or {"content": generation.text}
             self.stop_reason = generation.finish_reason or ""
-            text = answer.get("content")
-            if isinstance(text, str) and text:
+            text = read_content(answer.get("content")).text
+            if text:
                 self.steps.append(Message("assistant", text))
             calls = answer.get("tool_calls")
             if not isinstance(calls, list) or not calls:
@@ -72,13 +73,13 @@ class ToolLoop:
             messages.append({**answer, "role": "assistant"})
             messages += [await self._answer_call(call) for call in calls]
 
-    def _read_answer(self, text: Any) -> str:
+    def _read_answer(self, text: str) -> str:
         if self.stop_reason == "length":
             raise AgentError(
                 f"the answer of {self._model.name} was cut off",
                 advice="Use a model with longer answers, or a shorter question.",
             )
-        if not isinstance(text, str) or not text.strip():
+        if not text.strip():
             raise AgentError(f"{self._model.name} ended with an empty answer")
         return text
 

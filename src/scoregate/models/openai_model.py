@@ -21,7 +21,7 @@ from scoregate.models.providers import (
     split_project_name,
     unknown_provider_error,
 )
-from scoregate.models.requests import Request, build_call
+from scoregate.models.requests import Request, Sender
 from scoregate.models.structured_output import build_generation
 
 if TYPE_CHECKING:
@@ -78,22 +78,29 @@ class OpenAIModel:
 
 def _generation(request: Request, mode: Mode) -> Steps[Generation]:
     """Return the answer; the model is asked once to repair a malformed answer."""
-    answer = yield from _answer(request, mode)
+    sender = Sender(request)
+    answer = yield from _answer(sender, mode)
     try:
         return build_generation(answer, request.schema)
     except MalformedAnswer as malformed:
+        sender.learn(answer)
         if (repair_request := request.build_repair(answer, malformed.message)) is None:
             raise
-    repaired = yield from _answer(repair_request, mode)
-    generation = build_generation(repaired, request.schema)
+    repair_sender = Sender(repair_request)
+    repaired = yield from _answer(repair_sender, mode)
+    try:
+        generation = build_generation(repaired, request.schema)
+    except MalformedAnswer:
+        repair_sender.learn(repaired)
+        raise
     usage = sum_usage((answer.usage or Usage(), generation.usage)) or generation.usage
     return replace(generation, usage=usage, cached=usage.cached)
 
 
-def _answer(request: Request, mode: Mode) -> Steps[Answer]:
-    target = request.target
+def _answer(sender: Sender, mode: Mode) -> Steps[Answer]:
+    target = sender.request.target
     try:
-        return (yield from ask(build_call(request, mode), mode))
+        return (yield from ask(sender.build_call(mode), mode))
     except Exception as error:
         converted = convert_error(error, provider=target.provider, model=target.model, keys=target.keys)
         if converted is error:

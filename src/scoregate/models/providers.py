@@ -22,11 +22,13 @@ class Provider:
         base_url: the address; None if every customer has another one.
         url: the environment variable that replaces the address.
         keys: the environment variables that may contain the key; empty if no key is needed.
+        ignores_response_format: whether its documentation has this limit; then a schema is sent as a tool.
     """
 
     base_url: str | None
     url: str
     keys: tuple[str, ...] = ()
+    ignores_response_format: bool = False
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -37,7 +39,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "lmstudio": Provider("http://localhost:1234/v1", "LMSTUDIO_BASE_URL"),
     "litellm": Provider("http://localhost:4000/v1", "LITELLM_BASE_URL"),
     "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_BASE_URL", ("OPENROUTER_API_KEY",)),
-    "anthropic": Provider("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", ("ANTHROPIC_API_KEY",)),
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", ("ANTHROPIC_API_KEY",), ignores_response_format=True
+    ),
     "gemini": Provider(
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_BASE_URL",

@@ -20,6 +20,7 @@ from scoregate.models.structured_output import (
     downgrade,
     get_capabilities,
     is_complete,
+    learn_ignored_schema,
     parse_choice,
     schema_parameters,
     strict_schema,
@@ -93,43 +94,47 @@ class Request:
         return replace(self, messages=tuple(messages))
 
 
-def build_call(request: Request, mode: Mode) -> Call:
-    """Build the call that sends a request."""
-    sender, target = _Sender(request), request.target
-    return Call(
-        provider=target.provider,
-        address=target.base_url,
-        path=PATH,
-        question=request.question,
-        send=sender.a_send if mode.is_async else sender.send,
-        prepare=partial(get_async_client if mode.is_async else get_client, target),
-        adapt=sender.adapt,
-        is_cacheable=partial(is_complete, schema=request.schema),
-    )
-
-
-class _Sender:
+class Sender:
     """Sends one request, each time in the form that the model is known to support."""
 
     def __init__(self, request: Request) -> None:
-        self._request, self._target = request, request.target
+        self.request, self._target = request, request.target
         self._used = ModelCapabilities()
 
-    def send(self) -> ModelResponse:
+    def build_call(self, mode: Mode) -> Call:
+        """Build the call that sends the request."""
+        target = self._target
+        return Call(
+            provider=target.provider,
+            address=target.base_url,
+            path=PATH,
+            question=self.request.question,
+            send=self._a_send if mode.is_async else self._send,
+            prepare=partial(get_async_client if mode.is_async else get_client, target),
+            adapt=self._adapt,
+            is_cacheable=partial(is_complete, schema=self.request.schema),
+        )
+
+    def learn(self, malformed: Answer) -> None:
+        """Send later requests in another form, if a malformed answer shows that the model never saw the schema."""
+        if self.request.schema is not None:
+            learn_ignored_schema(self._target, used=self._used, data=malformed.data, schema=self.request.schema)
+
+    def _send(self) -> ModelResponse:
         return _read_response(get_client(self._target).post(PATH, **self._request_arguments()))
 
-    async def a_send(self) -> ModelResponse:
+    async def _a_send(self) -> ModelResponse:
         return _read_response(await get_async_client(self._target).post(PATH, **self._request_arguments()))
 
-    def adapt(self, error: BaseException) -> bool:
+    def _adapt(self, error: BaseException) -> bool:
         is_refusal = getattr(error, "status_code", None) in (400, 422, 501)
-        return is_refusal and downgrade(self._target.base_url, self._target.model, used=self._used, error=error)
+        return is_refusal and downgrade(self._target, used=self._used, error=error)
 
     def _request_arguments(self) -> dict[str, Any]:
-        self._used = get_capabilities(self._target.base_url, self._target.model)
+        self._used = get_capabilities(self._target)
         return {
             "cast_to": object,
-            "body": self._request.body(self._used),
+            "body": self.request.body(self._used),
             "options": {"headers": {**RAW, **origin_headers(self._target.base_url)}},
         }
 

@@ -12,15 +12,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scoregate.core.evaluation import Usage
+from scoregate.core.task_trace import read_content
 from scoregate.errors import ContentFiltered, MalformedAnswer, ScoregateError
+from scoregate.models.answer_json import find_object, read_whole_object
 from scoregate.models.calls import Answer
 from scoregate.models.model import Generation
+from scoregate.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from scoregate.models.providers import ModelTarget
 
-_FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
+
 _UNSUPPORTED_KEYWORDS = {"default", "title"}
 
 
@@ -87,20 +91,23 @@ def build_repair_messages(
     wish = f"That is not what was asked for: {problem}\nAnswer again, with one JSON object of this JSON schema"
     return [
         *messages,
-        {"role": "assistant", "content": text},
+        # Servers refuse empty messages.
+        *([{"role": "assistant", "content": text}] if text.strip() else []),
         {"role": "user", "content": f"{wish}, and with nothing else:\n{json.dumps(schema)}"},
     ]
 
 
-def parse_instance(text: str, schema: type[BaseModel]) -> BaseModel:
-    """Parse an answer as an instance of a schema; it may be in a Markdown code block.
+def parse_instance(choice: Choice, schema: type[BaseModel]) -> BaseModel:
+    """Parse an answer as an instance of a schema. Other text may surround it if the answer is clear.
 
     Raises:
         MalformedAnswer: the answer is no instance of the schema.
     """
-    fenced = _FENCE.fullmatch(text)
+    # Some servers take the whole answer for reasoning.
+    text = choice.text if choice.text.strip() or not choice.reasoning else f"<think>{choice.reasoning}"
     try:
-        return schema.model_validate_json(fenced[1] if fenced else text)
+        found = read_whole_object(text) or find_object(text, strict_schema(schema))
+        return schema.model_validate_json(found or text)
     except ValueError as error:
         message, details = str(error), getattr(error, "errors", None)
         if details is not None:
@@ -113,11 +120,21 @@ def parse_instance(text: str, schema: type[BaseModel]) -> BaseModel:
 
 
 class Choice(NamedTuple):
-    """The first choice of an answer; `text` is its text, or the arguments of its tool call."""
+    """The first choice of an answer.
+
+    Attributes:
+        text: its text, or the arguments of its tool calls.
+        refusal: why the model refuses to answer; None if it doesn't.
+        finish_reason: why the model stopped, as the server reported it.
+        reasoning: the reasoning that the server sent apart from the text.
+        is_empty: whether the server sent nothing that a caller could take for an answer.
+    """
 
     text: str
     refusal: str | None
     finish_reason: str | None
+    reasoning: str
+    is_empty: bool
 
 
 def parse_choice(data: Mapping[str, Any]) -> Choice:
@@ -131,11 +148,25 @@ def parse_choice(data: Mapping[str, Any]) -> Choice:
     message = first.get("message") if isinstance(first, Mapping) else None
     if not isinstance(first, Mapping) or not isinstance(message, Mapping):
         raise MalformedAnswer(f"the answer has no choices; it is {dict(data)!r:.300}")
-    calls = message.get("tool_calls")
-    function = calls[0].get("function") if isinstance(calls, list) and calls and isinstance(calls[0], Mapping) else None
-    arguments = function.get("arguments") if isinstance(function, Mapping) else None
-    text = arguments or message.get("content")
-    return Choice(text if isinstance(text, str) else "", message.get("refusal"), first.get("finish_reason"))
+    content, finish_reason = read_content(message.get("content")), first.get("finish_reason")
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    reasoning = reasoning if isinstance(reasoning, str) else content.reasoning
+    text = _join_arguments(message.get("tool_calls")) or content.text
+    # An empty text is an answer if the server ended it so, and not if a list of parts or reasoning has no text.
+    has_ended = message.get("content") == "" and not reasoning and finish_reason != "length"
+    is_empty = not text.strip() and not has_ended and not any(message.get(name) for name in _OTHER_ANSWERS)
+    return Choice(text, message.get("refusal") or content.refusal or None, finish_reason, reasoning, is_empty)
+
+
+_OTHER_ANSWERS = ("tool_calls", "function_call", "audio", "images")
+
+
+def _join_arguments(calls: Any) -> str:
+    """The arguments of a tool call. Different calls are joined, so that the first is not taken for the answer."""
+    functions = [call.get("function") for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
+    arguments = [function.get("arguments") for function in functions if isinstance(function, Mapping)]
+    texts = [json.dumps(each) if isinstance(each, Mapping) else each for each in arguments]
+    return "\n".join(dict.fromkeys(text for text in texts if isinstance(text, str) and text))
 
 
 def build_generation(answer: Answer, schema: type[BaseModel] | None) -> Generation:
@@ -151,7 +182,7 @@ def build_generation(answer: Answer, schema: type[BaseModel] | None) -> Generati
     """
     data, usage = answer.data, answer.usage or Usage()
     choice = parse_valid_choice(data, schema)
-    parsed = None if schema is None else parse_instance(choice.text, schema)
+    parsed = None if schema is None else parse_instance(choice, schema)
     name = str(data.get("model") or usage.model or "")
     message = data["choices"][0]["message"]
     return Generation(choice.text, parsed, usage, name, usage.cached, choice.finish_reason, message)
@@ -175,6 +206,12 @@ def parse_valid_choice(data: Mapping[str, Any], schema: type[BaseModel] | None) 
         raise MalformedAnswer(
             f"the answer was cut off after {len(choice.text):,} characters", advice="Raise max_tokens."
         )
+    if schema is None and choice.is_empty:
+        raise MalformedAnswer(
+            f"the answer has no text; the model stopped because of {choice.finish_reason!r}"
+            + (f" after {len(choice.reasoning):,} characters of reasoning" if choice.reasoning else ""),
+            advice="Raise max_tokens, or use another model.",
+        )
     return choice
 
 
@@ -183,7 +220,7 @@ def is_complete(data: Mapping[str, Any], schema: type[BaseModel] | None) -> bool
     try:
         choice = parse_valid_choice(data, schema)
         if schema is not None:
-            parse_instance(choice.text, schema)
+            parse_instance(choice, schema)
     except ScoregateError:
         return False
     return True
@@ -212,17 +249,18 @@ _capabilities: dict[tuple[str, str], ModelCapabilities] = {}
 _lock = threading.Lock()
 
 
-def get_capabilities(address: str, model: str) -> ModelCapabilities:
+def get_capabilities(target: ModelTarget) -> ModelCapabilities:
     """The known capabilities of a model at an address."""
-    return _capabilities.get((address, model), ModelCapabilities())
+    ignores_schema = target.provider in PROVIDERS and PROVIDERS[target.provider].ignores_response_format
+    mode = SchemaMode.TOOL if ignores_schema else SchemaMode.JSON_SCHEMA
+    return _capabilities.get((target.base_url, target.model)) or ModelCapabilities(mode)
 
 
-def downgrade(address: str, model: str, *, used: ModelCapabilities, error: Any) -> bool:
+def downgrade(target: ModelTarget, *, used: ModelCapabilities, error: Any) -> bool:
     """Remove the capability that a server has refused.
 
     Args:
-        address: the base URL.
-        model: the name of the model.
+        target: the model and its address.
         used: the capabilities with which the refused request was built.
         error: the exception of the openai package.
 
@@ -232,7 +270,7 @@ def downgrade(address: str, model: str, *, used: ModelCapabilities, error: Any) 
     body = error.body if isinstance(getattr(error, "body", None), Mapping) else {}
     parameter, message = str(body.get("param") or ""), str(body.get("message") or error).lower()
     with _lock:
-        if get_capabilities(address, model) != used:
+        if get_capabilities(target) != used:
             return True  # another call has changed them
         if parameter == "max_tokens" or "max_completion_tokens" in message:
             downgraded = replace(used, renames={"max_tokens": "max_completion_tokens"})
@@ -242,8 +280,35 @@ def downgrade(address: str, model: str, *, used: ModelCapabilities, error: Any) 
             downgraded = replace(used, schema_mode=used.schema_mode.next)
         else:
             return False
-        _capabilities[address, model] = downgraded
+        _capabilities[target.base_url, target.model] = downgraded
         return downgraded != used
 
 
 _SCHEMA_WORDS = ("response_format", "json_schema", "json_object", "tool", "function", "schema", "structured", "grammar")
+
+
+def learn_ignored_schema(
+    target: ModelTarget, *, used: ModelCapabilities, data: Mapping[str, Any], schema: type[BaseModel]
+) -> None:
+    """Ask a model in another mode from now on, if its malformed answer shows that it never saw the schema.
+
+    Args:
+        target: the model and its address.
+        used: the capabilities with which the request was built.
+        data: the malformed answer.
+        schema: what the answer had to be.
+    """
+    try:
+        choice = parse_choice(data)
+        text = read_whole_object(choice.text)
+    except (ValueError, MalformedAnswer):
+        return
+    if choice.finish_reason in ("length", "content_filter"):
+        return
+    if text is not None and json.loads(text).keys() & strict_schema(schema).get("properties", {}).keys():
+        return
+    with _lock:
+        mode = None if used.schema_mode is None else used.schema_mode.next
+        # The last mode has the schema in the messages, so it is never given up for an answer alone.
+        if mode is not None and get_capabilities(target) == used:
+            _capabilities[target.base_url, target.model] = replace(used, schema_mode=mode)

@@ -16,6 +16,7 @@ from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.scorers.check import Check, Values, check_length, import_extra
 from scoregate.scorers.documents import json_schema, json_valid
 from scoregate.scorers.output_texts import read_json_text
+from scoregate.scorers.pattern_search import search_pattern
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -218,7 +219,7 @@ def _contains(*, every: bool, ignore_case: bool = False) -> Callable[[Values, Ma
 
 
 def _matches(values: Values, each: Mapping[str, Any]) -> bool:
-    return re.search(each["value"], read_json_text(values.output, each["type"])) is not None
+    return search_pattern(each["value"], read_json_text(values.output, each["type"]))
 
 
 def _is_json(values: Values, each: Mapping[str, Any]) -> bool:

@@ -22,6 +22,9 @@ NO_TRAJECTORY = (
 )
 
 
+_TAKES_NONE = ("equals", "json_equals")
+
+
 @dataclass(frozen=True, slots=True)
 class Values:
     """What a check compares.
@@ -108,6 +111,16 @@ def require_all_steps(trajectory: Trajectory, name: str, steps: str) -> None:
         raise ValueError(f"{name} needs all {steps}, and some may be missing: {reason}")
 
 
+def read_argument(expected: Any) -> dict[str, Any]:
+    """The parameters of a check that may compare with None, which differs from no argument: `...`."""
+    # Fingerprints contain the parameters, so a check without an argument keeps its own.
+    return (
+        {"expected": None, "expects_none": True}
+        if expected is None
+        else {"expected": None if expected is ... else expected}
+    )
+
+
 def find_expected(values: Values, given: Any, check: str) -> Any:
     """What the output is compared with: the argument of the check, otherwise the case's `expected`.
 
@@ -118,7 +131,8 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
     """
     expected = values.expected if given is None else given
     if expected is None or (isinstance(expected, float) and isnan(expected)):
-        raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…)")
+        none = f", such as {check}(None)" if check in _TAKES_NONE else ""
+        raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…){none}")
     if given is None and values.field is not None and isinstance(expected, Mapping):
         return select_field(expected, values.field, EXPECTED)
     return expected

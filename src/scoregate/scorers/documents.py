@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from math import isclose, isfinite
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, require_number
 from scoregate.core.json_io import to_plain_with_nan, to_text
 from scoregate.core.text import parse_number
-from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail
+from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail, read_argument
+from scoregate.scorers.pattern_search import search_pattern
 
 _MOST_DIFFERENCES = 5
 _LONGEST = 200
@@ -46,19 +48,19 @@ def json_schema(schema: Mapping[str, Any], *, name: str | None = None) -> Check:
 
 
 def json_equals(
-    expected: Any = None, *, ignore: Iterable[str] = (), tolerance: float = 0.0, name: str | None = None
+    expected: Any = ..., *, ignore: Iterable[str] = (), tolerance: float = 0.0, name: str | None = None
 ) -> Check:
     """Passes if the output is JSON that equals the expected value. The order of keys does not count.
 
     Args:
-        expected: the value, or its JSON text; default: the case's `expected`.
+        expected: the value, or its JSON text; None is `null`. Default: the case's `expected`.
         ignore: paths that may differ, such as "id" or "items.*.price"; `*` matches every key or index.
         tolerance: by how much numbers may differ.
         name: the scorer's name; default: "json_equals".
     """
     if isinstance(ignore, str):
         raise TypeError(f"ignore must be a list of paths: [{ignore!r:.60}]")
-    parameters = {"expected": expected, "ignore": list(ignore), "tolerance": tolerance}
+    parameters = {**read_argument(expected), "ignore": list(ignore), "tolerance": tolerance}
     return Check(name or "json_equals", _check_json_equality, parameters)
 
 
@@ -111,14 +113,28 @@ def _check_schema(values: Values, *, schema: Mapping[str, Any]) -> Evaluation:
         return pass_or_fail(False, str(error))
     from referencing import Registry
 
-    validator = jsonschema.validators.validator_for(schema)(schema, registry=Registry())
+    validator = _limit_patterns(jsonschema.validators.validator_for(schema))(schema, registry=Registry())
     problem = next(validator.iter_errors(value), None)
     reason = "" if problem is None else f"{problem.json_path}: {problem.message:.{_LONGEST}}"
     return pass_or_fail(problem is None, reason)
 
 
-def _check_json_equality(values: Values, *, expected: Any, ignore: list[str], tolerance: float) -> Evaluation:
-    wanted = _parse(find_expected(values, expected, "json_equals"), what="expected")
+@cache
+def _limit_patterns(validator: Any) -> Any:
+    """A class of validators whose keyword `pattern` ends within a second."""
+    jsonschema = _import_jsonschema()
+
+    def check_pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string") and not search_pattern(pattern, instance):
+            yield jsonschema.exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+    return jsonschema.validators.extend(validator, {"pattern": check_pattern})
+
+
+def _check_json_equality(
+    values: Values, *, expected: Any, ignore: list[str], tolerance: float, expects_none: bool = False
+) -> Evaluation:
+    wanted = None if expects_none else _parse(find_expected(values, expected, "json_equals"), what="expected")
     try:
         output = _parse(values.output)
     except ValueError as error:

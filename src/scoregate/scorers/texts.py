@@ -8,25 +8,35 @@ from typing import Any, Literal
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.json_io import to_text
-from scoregate.scorers.check import Check, Values, check_length, find_expected, import_extra, pass_or_fail
+from scoregate.scorers.check import (
+    Check,
+    Values,
+    check_length,
+    find_expected,
+    import_extra,
+    pass_or_fail,
+    read_argument,
+)
 from scoregate.scorers.output_texts import add_field
+from scoregate.scorers.pattern_search import search_pattern
 
 _LONGEST = 100
 # The time for a comparison is a product of the lengths.
 _MOST_CHARACTERS = 100_000
 
 
-def equals(expected: Any = None, *, ignore_case: bool = False, strip: bool = True, name: str | None = None) -> Check:
+def equals(expected: Any = ..., *, ignore_case: bool = False, strip: bool = True, name: str | None = None) -> Check:
     """Passes if the output equals the expected output.
 
     Args:
-        expected: what to compare with; default: the case's `expected`.
+        expected: what to compare with, None too; default: the case's `expected`.
         ignore_case: whether texts may differ in upper and lower case.
         strip: whether texts may differ in white space at their ends.
         name: the scorer's name; default: "equals", with the argument if there is one.
     """
-    parameters = {"expected": expected, "ignore_case": ignore_case, "strip": strip}
-    return Check(name or _make_name("equals", expected), _check_equality, parameters)
+    parameters = {**read_argument(expected), "ignore_case": ignore_case, "strip": strip}
+    named = "equals" if expected is ... else f"equals {_shorten(expected)}"
+    return Check(name or named, _check_equality, parameters)
 
 
 def contains(
@@ -181,7 +191,11 @@ def _make_comparison(
 
 def _make_name(check: str, argument: Any) -> str:
     """The name of a check with its argument, so that a suite can have several of one kind."""
-    return check if argument is None else f"{check} {' '.join(to_text(argument).split())[:_LONGEST]}"
+    return check if argument is None else f"{check} {_shorten(argument)}"
+
+
+def _shorten(argument: Any) -> str:
+    return " ".join(to_text(argument).split())[:_LONGEST]
 
 
 def _make_containment(
@@ -195,8 +209,10 @@ def _make_containment(
     return Check(named, _check_containment, add_field(parameters, field, check))
 
 
-def _check_equality(values: Values, *, expected: Any, ignore_case: bool, strip: bool) -> Evaluation:
-    wanted, output = find_expected(values, expected, "equals"), values.output
+def _check_equality(
+    values: Values, *, expected: Any, ignore_case: bool, strip: bool, expects_none: bool = False
+) -> Evaluation:
+    wanted, output = None if expects_none else find_expected(values, expected, "equals"), values.output
 
     def normalize(value: Any) -> Any:
         if not isinstance(value, str):
@@ -233,9 +249,8 @@ def _check_regex(values: Values, *, pattern: str | None, flags: int, full: bool)
     expression = re.compile(find_expected(values, pattern, "regex"), flags)
     if not expression.pattern and not full:
         raise ValueError("regex needs an expression that is not empty: every output matches an empty one")
-    match = expression.fullmatch if full else expression.search
-    match_of_pattern = match(values.read_output("regex"))
-    return pass_or_fail(match_of_pattern is not None, f"no match of {expression.pattern:.{_LONGEST}}")
+    passed = search_pattern(expression.pattern, values.read_output("regex"), flags=expression.flags, full=full)
+    return pass_or_fail(passed, f"no match of {expression.pattern:.{_LONGEST}}")
 
 
 def _check_length(values: Values, *, least: int | None, most: int | None, unit: str) -> Evaluation:

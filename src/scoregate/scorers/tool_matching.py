@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from scoregate.core.json_io import to_plain
 from scoregate.core.text import parse_number
 from scoregate.core.trajectory_steps import ToolCall, strip_server
+from scoregate.scorers.pattern_search import search_pattern
 
 Arguments = Mapping[str, Any]
 
@@ -137,7 +137,7 @@ def _regex(expected: Any, actual: Any) -> bool:
         )
     if isinstance(expected, str):
         text = actual if isinstance(actual, str) else str(actual)
-        return re.search(expected, text) is not None
+        return search_pattern(expected, text)
     return _equal(expected, actual)
 
 

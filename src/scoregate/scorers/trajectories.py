@@ -170,13 +170,13 @@ def no_repeated_calls(*, ignore: Iterable[str] = (), name: str | None = None) ->
 def recovered_from_errors(
     *, threshold: Threshold | float | None = PASS_AT_ONE, name: str | None = None
 ) -> TrajectoryCheck:
-    """The share of failed tool calls after which the same tool succeeded; a case without failed calls is skipped.
+    """The share of failed tool calls after which the same tool succeeded; 1 if no call failed.
 
     Args:
         threshold: where a score passes; None only compares.
         name: the scorer's name; default: "recovered_from_errors".
     """
-    return TrajectoryCheck(name or "recovered_from_errors", _check_recovery, {}, threshold)
+    return TrajectoryCheck(name or "recovered_from_errors", _check_recovery, {}, threshold, version=2)
 
 
 def files_changed(
@@ -325,11 +325,12 @@ def _check_repeated_calls(trajectory: Trajectory, _expected: Any, *, ignore: lis
     return pass_or_fail(True, "")
 
 
-def _check_recovery(trajectory: Trajectory, _expected: Any) -> Evaluation | None:
+def _check_recovery(trajectory: Trajectory, _expected: Any) -> Evaluation:
     calls = trajectory.tool_calls
     failed = [(index, call) for index, call in enumerate(calls) if call.error is not None]
     if not failed:
-        return None
+        # Not None: an agent that no longer makes errors would lose its scores, and the run would be unmeasurable.
+        return Evaluation(1)
     lost = [
         call
         for index, call in failed

@@ -29,6 +29,7 @@ from scoregate.scorers import (
     tool_calls,
 )
 from scoregate.scorers.check import pass_or_fail
+from scoregate.scorers.pattern_search import search_pattern
 from scoregate.skills.loading import list_loaded_skills
 
 _MOST_BYTES = 16 * 1024 * 1024
@@ -123,7 +124,7 @@ def _check_content(
 ) -> Evaluation:
     files = list(_list_files(trial, glob, path))
     contents = (_read(file, trial) for file in files if file.is_file())
-    holds = any(text in each if pattern is None else re.search(pattern, each) is not None for each in contents)
+    holds = any(text in each if pattern is None else search_pattern(pattern, each) for each in contents)
     reason = f"no file {glob or path} has it" if files else f"there is no {glob or path}"
     return pass_or_fail(holds, reason)
 
@@ -149,11 +150,11 @@ def _check_sequence(trial: Trial, *, expected: list[str], mode: Any) -> Evaluati
 
 def _check_tool(trial: Trial, *, patterns: Mapping[str, str]) -> Evaluation:
     def matches(call: ToolCall) -> bool:
-        if re.search(patterns["tool"], call.name, re.IGNORECASE) is None:
+        if not search_pattern(patterns["tool"], call.name, flags=re.IGNORECASE):
             return False
         return all(
             any(
-                re.search(patterns[key], to_text(call.arguments[name]), re.IGNORECASE)
+                search_pattern(patterns[key], to_text(call.arguments[name]), flags=re.IGNORECASE)
                 for name in names
                 if name in call.arguments
             )

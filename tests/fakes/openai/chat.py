@@ -45,6 +45,7 @@ def _choice(at: int, reply: Reply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     if reply.tool is not None:
         message["tool_calls"] = [_call(at, reply)]
+    message |= reply.message or {}
     return {"index": at, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
 
 

@@ -25,7 +25,10 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Reply:
-    """One choice of an answer. Tokens are counted from the texts where they are not given."""
+    """One choice of an answer. Tokens are counted from the texts where they are not given.
+
+    `message` has fields that replace those of the message, in any form that a server may send.
+    """
 
     text: str | None = None
     tool: ToolCall | None = None
@@ -33,6 +36,7 @@ class Reply:
     refusal: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    message: Mapping[str, Any] | None = None
 
     @property
     def length(self) -> int:

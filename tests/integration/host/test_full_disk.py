@@ -102,6 +102,35 @@ def test_a_failed_report_keeps_the_others(project: Project) -> None:
     assert "report.html: File too large" in " ".join(process.stdout.split())
 
 
+def test_a_full_disk_of_temporary_files_is_named(project: Project, small_disk: Callable[[int], Path]) -> None:
+    project.write("evals/demo.py", suite(LONG.format(size=6_000), fn="says", good=40))
+    folder = small_disk(100)
+    outcome = run(project, TMPDIR=str(folder))
+    assert outcome.exit_code == 2, outcome.output
+    text = " ".join(outcome.output.split())
+    assert (
+        f"error: the disk of {folder} is full, so the results of evals/demo.py are incomplete Free some space" in text
+    )
+    assert "DiskFull: the results of demo can't be written to" in text
+
+
+@pytest.mark.parametrize("streams", [{"stdout"}, {"stdout", "stderr"}])
+@pytest.mark.parametrize("arguments", [("list",), (*RUN, "--json"), (*RUN, "--quiet")], ids=" ".join)
+def test_an_output_on_a_full_disk_is_no_internal_error(
+    project: Project, streams: set[str], arguments: tuple[str, ...]
+) -> None:
+    project.write("evals/demo.py", suite(good=3))
+    command = [sys.executable, "-m", "scoregate", *arguments]
+    with Path("/dev/full").open("w") as full:
+        outputs = {name: full if name in streams else subprocess.PIPE for name in ("stdout", "stderr")}
+        environment = clean_environment()
+        end = subprocess.run(command, cwd=project.root, env=environment, text=True, check=False, **outputs)
+    assert end.returncode == 2, end.stderr
+    if "stderr" not in streams:
+        assert "error: the disk is full, so the output can't be written\nFree some space" in end.stderr
+        assert "Traceback" not in end.stderr
+
+
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_earlier_reports_are_removed_if_a_run_cannot_be_recorded(
     project: Project, small_disk: Callable[[int], Path], ci: str

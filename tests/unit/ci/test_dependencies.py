@@ -227,6 +227,7 @@ def test_a_repository_below_the_prefix_of_python_is_recorded(repository: Reposit
 def test_model_servers_and_safe_programs_cause_no_doubt(repository: Repository) -> None:
     code = (
         "import socket, subprocess\nsubprocess.run(['uname'])\n"
+        "from scoregate.scorers import regex\nassert regex('(a)+b')('ab').score\n"
         "for host, port in (('api.openai.com', 443), ('127.0.0.1', 9)):\n"
         "    try:\n        socket.create_connection((host, port), 0.01)\n    except OSError:\n        pass\n"
     )

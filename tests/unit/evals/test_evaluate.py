@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from scoregate import evaluate
 from scoregate.core.runs.cases import CaseResult
 from scoregate.errors import SuiteFailed
-from scoregate.scorers import levenshtein
+from scoregate.scorers import levenshtein, pairwise
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 
 ROWS = [
@@ -59,8 +59,13 @@ def test_a_suite_without_a_score_is_not_passed() -> None:
     assert not run(lambda: None).passed
     assert not run().passed
     assert run([lambda: None, lambda: True]).passed
-    for scorers, why in ((lambda: None, "every scorer returned None"), ((), "the suite has no scorers or evaluators")):
-        with pytest.raises(SuiteFailed, match=f"nothing was scored: {why}"):
+    for scorers, why in (
+        (lambda: None, "every scorer returned None"),
+        ((), "the suite has no scorers or evaluators"),
+        (pairwise(), "pairwise needs the output of an earlier run. `scoregate run` compares with a base"),
+        ([pairwise(), lambda: None], "earlier run, and the other scorers returned None. `scoregate run`"),
+    ):
+        with pytest.raises(SuiteFailed, match=f"nothing was scored: .*{why}"):
             run(scorers, assert_test=True)
 
 

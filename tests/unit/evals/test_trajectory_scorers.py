@@ -203,7 +203,7 @@ def test_a_failed_call_can_be_repeated() -> None:
     assert apply_scorer(recovered_from_errors(), failed, again, lost) == (
         0.5, "no call of the tool succeeds after buy(): no money",
     )  # fmt: skip
-    assert recovered_from_errors()(Trajectory([SEARCH])) is None
+    assert apply_scorer(recovered_from_errors(), SEARCH) == (1.0, None), "an agent without errors loses no score"
 
 
 def test_changed_files() -> None:

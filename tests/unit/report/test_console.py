@@ -196,3 +196,9 @@ def test_no_text_controls_the_terminal_or_the_runner(text: str, width: int, full
     assert len(shown) < 30_000
     if text.startswith("[bold red]") and width == 150:
         assert "[bold red]markup[/]" in shown
+
+
+def test_trials_of_repeated_cases_are_not_called_cases() -> None:
+    trials = [Trial(case, [Score("e", 0.0)], repeat=at) for case in "ab" for at in range(4)]
+    view = view_of(make_run(ExampleSuite("demo", trials)), limits=Limits(min_pass_rate=1.0))
+    assert "8 of 8 trials below threshold" in " ".join(print_view(view).split())

@@ -192,3 +192,15 @@ def test_no_text_changes_the_structure_of_the_comment(text: str) -> None:
         return [tag for tag in re.findall(r"<[^>]*>", html) if "scoregate:v1" not in tag]
 
     assert tags(text) == tags("harmless")
+
+
+def test_cases_are_counted_and_not_their_repeats() -> None:
+    def suite(scores: dict[str, float]) -> ExampleSuite:
+        trials = [Trial(case, [Score("e", each)], repeat=at) for case, each in scores.items() for at in range(4)]
+        return ExampleSuite("demo", trials)
+
+    run, base = make_run(suite({"a": 0.0, "b": 0.0, "c": 1.0})), make_base(suite(dict.fromkeys("abc", 1.0)))
+    limits = Limits(min_pass_rate=1.0)
+    assert "**2 cases below threshold**" in comment(view_of(run, base, limits=limits))
+    alone = view_of(run, limits=limits)
+    assert "| 8 of 12 trials |" in comment(alone)

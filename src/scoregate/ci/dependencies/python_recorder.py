@@ -31,13 +31,13 @@ from types import ModuleType
 from typing import Any
 
 from scoregate.ci.dependencies.recorder_rules import (
-    HARMLESS_PROGRAMS,
     IMPORT_SYSTEM,
     LOCAL_MODELS,
     MODEL_URLS,
     SAFE_MODULES,
     UNSEEN_MODULES,
     describe_flags,
+    is_harmless,
     is_local,
     is_provider,
     list_sources,
@@ -196,14 +196,14 @@ class _Recorder:
     def on_process(self, args: tuple[Any, ...]) -> None:
         program = args[0] if args and isinstance(args[0], str | bytes | os.PathLike) else ""
         name = os.path.basename(os.fsdecode(program))
-        if name not in HARMLESS_PROGRAMS:
+        if not is_harmless(name, args[1] if len(args) > 1 else ()):
             self.note(f"?it starts other processes ({name})" if name else "?it starts other processes")
 
     def on_fork_exec(self, argv: Any, programs: Any) -> None:
         """Record a process that starts without an event, as those of `multiprocessing` do."""
         words = [os.fsdecode(each) for each in argv]
         if not any(_TRACKER in each for each in words):
-            self.on_process((programs[0] if programs else words[0],))
+            self.on_process((programs[0] if programs else words[0], words))
 
     def on_dlopen(self, args: tuple[Any, ...]) -> None:
         name = os.path.basename(str(args[0] or ""))

@@ -22,7 +22,9 @@ IMPORT_SYSTEM = (
 # The standard library and pytest look at the names and kinds of entries, and record whatever else they look at.
 _STDLIB, _SCANNING = f"{os.path.dirname(os.__file__)}/", "/_pytest/pathlib.py"
 # Programs that read no file of a project.
-HARMLESS_PROGRAMS = {"uname", "ldconfig", "nproc", "lscpu", "hostname", "arch", "getconf", "sysctl", "sw_vers"}
+_HARMLESS_PROGRAMS = {"uname", "ldconfig", "nproc", "lscpu", "hostname", "arch", "getconf", "sysctl", "sw_vers"}
+# The program in which scoregate's scorers search patterns. Python runs it without the files of the project.
+_PATTERN_SEARCH = "/scoregate/scorers/pattern_search.py"
 # Extension modules that open files only through Python, or none.
 SAFE_MODULES = {
     *("aiohttp", "argon2_cffi_bindings", "asyncpg", "backports", "bcrypt", "black", "blake3", "brotli"),
@@ -75,6 +77,18 @@ def to_address(url: str) -> str:
     place = url.partition("://")[2] or url
     place = place.partition("/")[0].rpartition("@")[2].lower()
     return place if not place or ":" in place else f"{place}:"
+
+
+def is_harmless(program: str, arguments: Any) -> bool:
+    """Whether a program reads no file of the project.
+
+    Args:
+        program: its name.
+        arguments: its arguments, with the name as the first one.
+    """
+    words = [os.fsdecode(each) for each in arguments[1:]] if isinstance(arguments, list | tuple) else []
+    is_search = len(words) == 3 and words[:2] == ["-I", "-S"] and words[2].endswith(_PATTERN_SEARCH)
+    return program in _HARMLESS_PROGRAMS or is_search
 
 
 def is_local(host: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -33,6 +34,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
 from scoregate.core.runs.run import Script
+from scoregate.errors import DiskFull
 
 if TYPE_CHECKING:  # most runs record no dependencies
     from scoregate.ci.dependencies.head_checkout import HeadCheckout
@@ -44,6 +46,8 @@ OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextMa
 # Adds a launch to the model gateway; its events pass through the function that it returns.
 OpenGatewaySession: TypeAlias = Callable[[Launch, EmitEvent], AbstractContextManager[tuple[MakeEnvironment, EmitEvent]]]
 _POLL_S = 0.05
+# A script that fails with less space on the disk of its events may have lost some.
+_LEAST_SPACE = 16 * 1024
 _EXITED = "Exited"
 _NO_TESTS = (
     "it exited with 1, and the results of deepeval have metrics only. To notice failed tests without a metric, install "
@@ -152,6 +156,11 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         finally:
             for event in chain.from_iterable(read() for read in (tailer.read, tailer.read, tailer.close)):  # lazily
                 emit(event)
+        if script.exit_code and shutil.disk_usage(events).free < _LEAST_SPACE:
+            raise DiskFull(
+                f"the disk of {tempfile.gettempdir()} is full, so the results of {launch.name} are incomplete",
+                advice="Free some space, or set TMPDIR to a folder of another disk.",
+            )
         problem = None if host.uses is None else host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         script = script if problem is None else replace(script, error=problem, tests_failed=False)

@@ -371,7 +371,7 @@ def _explain_row(row: RowView, view: ReportView) -> Text:
     if view.base and row.note:
         text.append(f" ({safe_text(row.note)})", style="dim")
     if row.below and row.state in (ReportState.FAILED, ReportState.NEW):
-        text.append(f"{'; ' if text else ''}{row.below:,} of {row.judged:,} below threshold")
+        text.append(f"{'; ' if text else ''}{row.missed_thresholds} below threshold")
     for value in row.uncertain:
         text.append(f"{'; ' if text else ''}{safe_text(value)}")
     return text

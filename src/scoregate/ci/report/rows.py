@@ -49,7 +49,8 @@ class RowView:
     """One evaluator of one suite: its numbers in `row`, and as text.
 
     `delta` has no interval if `low` is empty. `note` explains the label. `judged` is the number of trials with a
-    threshold, `below` the number of those that miss it. `gates` are the findings about this evaluator. `past` holds its
+    threshold, `below` the number of those that miss it, and `below_cases` that of their cases. With
+    `has_repeats` a case has several trials. `gates` are the findings about this evaluator. `past` holds its
     scores in earlier runs, empty if none are known. `made_by` is a digest of the evaluator, as in `Score`.
     `uncalibrated` says why scores of a judge did not count; empty if they did.
     """
@@ -66,6 +67,8 @@ class RowView:
     note: str
     judged: int
     below: int
+    below_cases: int
+    has_repeats: bool
     gates: tuple[Finding, ...] = ()
     past: tuple[Score | None, ...] = ()
     made_by: str = ""
@@ -82,7 +85,13 @@ class RowView:
         failed = [gate.title for gate in self.missed if gate.conclusion is Conclusion.FAILED]
         if failed:
             return f"{' and '.join(failed)} gate{'s' if len(failed) > 1 else ''} failed"
-        return f"{number_format.count(self.below, 'case')} below threshold" if self.state is ReportState.FAILED else ""
+        is_failed = self.state is ReportState.FAILED
+        return f"{number_format.count(self.below_cases, 'case')} below threshold" if is_failed else ""
+
+    @property
+    def missed_thresholds(self) -> str:
+        """How many miss the threshold: `2 of 9`, or `2 of 9 trials` with repeats."""
+        return f"{self.below:,} of {self.judged:,}{' trials' if self.has_repeats else ''}"
 
     @property
     def uncertain(self) -> tuple[str, ...]:
@@ -156,11 +165,12 @@ def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding], 
         findings: the findings about its suite, or about its slice.
         is_partial: whether the run leaves out cases on purpose, so that their scores aren't lost.
     """
-    below = len(suite.columns.failed.get(row.evaluator, ())) if suite else 0
+    failed = suite.columns.failed.get(row.evaluator, ()) if suite else ()
+    below_cases = len({suite.columns.hashes[trial] for trial in failed}) if suite else 0
     measured = row.label is not RowLabel.UNMEASURABLE
     return RowView(
         row=row,
-        state=_row_state(row, findings, below),
+        state=_row_state(row, findings, len(failed)),
         base=_format_score(row.base, row.base_labels),
         mean=_format_score(row.mean, row.labels),
         delta=number_format.difference(row.delta) if measured and row.delta is not None else number_format.NONE,
@@ -170,7 +180,9 @@ def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding], 
         label=str(row.label),
         note=_row_note(row, is_partial=is_partial),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
-        below=below,
+        below=len(failed),
+        below_cases=below_cases,
+        has_repeats=suite is not None and suite.columns.has_repeats,
         gates=tuple(finding for finding in findings if finding.evaluator == row.evaluator),
         made_by=evaluator_digest(suite.evaluators.get(row.evaluator)) if suite else "",
     )
