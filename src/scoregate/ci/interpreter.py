@@ -98,7 +98,7 @@ def _find_python(venv: Path) -> str | None:
 
 def _use_python(python: str, why: str, environ: Mapping[str, str]) -> Interpreter:
     """An interpreter, with the variables that activate its environment if it belongs to one."""
-    prefix = Path(os.path.abspath(python)).parent.parent  # not resolved: the link itself is in the environment
+    prefix = Path(python).absolute().parent.parent  # not resolved: the link itself is in the environment
     if not any((prefix / name).exists() for name in ("pyvenv.cfg", "conda-meta")):
         return Interpreter((python,), why)
     path = f"{prefix / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"

@@ -36,6 +36,7 @@ from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.run_call import describe_exec_call
+from scoregate.ci.required_variables import LateNeeds
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -65,6 +66,7 @@ class Recorder:
         branch: the branch of the job; None for git's. `attempt`: the attempt of the job.
         keep: how many earlier runs are kept.
         gateway: the gateway that calls of models go through, if any. `open_child`: starts the processes of scripts.
+        skip_missing: whether suites without the variables that they need are skipped, instead of failing the run.
     """
 
     out: Path
@@ -78,6 +80,7 @@ class Recorder:
     keep: int = 0
     gateway: ModelGateway | None = None
     open_child: OpenChild = open_child
+    skip_missing: bool = False
 
     async def record(
         self,
@@ -102,12 +105,14 @@ class Recorder:
                 plan=plan,
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
+            needs = LateNeeds(settings, self.environ, self.skip_missing)
             failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None, quarantine)
 
             def emit(event: LaunchEvent) -> None:
                 event = redact_event(event, self.redact)
                 if selected is not None and isinstance(event, EventsReceived):
                     event = selected.select(event)
+                event = needs.apply(event)
                 recording.record_event(event)
                 failures.count(recording.finished)
                 for observe in self.observers:
@@ -123,7 +128,11 @@ class Recorder:
                 if selected is not None:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
-                head = replace(head, finished=time.time(), stopped="" if is_done else failures.describe())
+                needs.finish(recording)
+                recording.notices += needs.list_unused(plan, recording) if is_done and folder == RUN_FOLDER else ()
+                skipped = (*head.skipped, *needs.left_out)
+                stopped = "" if is_done else failures.describe()
+                head = replace(head, finished=time.time(), stopped=stopped, skipped=skipped)
                 if self.gateway is not None and recording.calls is not None:
                     notices = (*head.notices, *self.gateway.notices)
                     head = replace(head, model_calls=recording.calls.list_calls(), notices=notices)

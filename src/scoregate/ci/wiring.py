@@ -198,6 +198,7 @@ def _make_recorder(
         attempt=context.connection.github.run_attempt if context.connection else 1,
         gateway=gateway,
         open_child=opened_by,
+        skip_missing=context.skips_missing,
     )
 
 
