@@ -118,6 +118,7 @@ def _find_poetry_python(root: Path, environ: Mapping[str, str]) -> str | None:
         # `poetry run` would look for another environment in the base's tree, where nothing is installed.
         found = subprocess.run(
             command,
+            check=False,
             cwd=root,
             env=visible_environment(environ),
             capture_output=True,

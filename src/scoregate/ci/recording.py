@@ -34,9 +34,9 @@ from scoregate.ci.observers import Observer
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
+from scoregate.ci.required_variables import LateNeeds
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.run_call import describe_exec_call
-from scoregate.ci.required_variables import LateNeeds
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
@@ -112,8 +112,7 @@ class Recorder:
                 event = redact_event(event, self.redact)
                 if selected is not None and isinstance(event, EventsReceived):
                     event = selected.select(event)
-                event = needs.apply(event)
-                recording.record_event(event)
+                recording.record_event(event := needs.apply(event))
                 failures.count(recording.finished)
                 for observe in self.observers:
                     observe(event, recording)
@@ -128,16 +127,17 @@ class Recorder:
                 if selected is not None:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
-                needs.finish(recording)
-                recording.notices += needs.list_unused(plan, recording) if is_done and folder == RUN_FOLDER else ()
-                skipped = (*head.skipped, *needs.left_out)
-                stopped = "" if is_done else failures.describe()
-                head = replace(head, finished=time.time(), stopped=stopped, skipped=skipped)
-                if self.gateway is not None and recording.calls is not None:
-                    notices = (*head.notices, *self.gateway.notices)
-                    head = replace(head, model_calls=recording.calls.list_calls(), notices=notices)
+                needs.finish(recording, plan if is_done and folder == RUN_FOLDER else None)
+                head = replace(head, skipped=(*head.skipped, *needs.left_out), finished=time.time())
+                head = self._add_calls(replace(head, stopped="" if is_done else failures.describe()), recording)
                 run = recording.finish(head, interrupted=not is_done)
         return run
+
+    def _add_calls(self, head: Run, recording: RunRecorder) -> Run:
+        """The run with the calls that the gateway counted."""
+        if self.gateway is None or recording.calls is None:
+            return head
+        return replace(head, model_calls=recording.calls.list_calls(), notices=(*head.notices, *self.gateway.notices))
 
     async def _launch(
         self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder, folder: str

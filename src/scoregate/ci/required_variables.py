@@ -13,6 +13,7 @@ from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.settings import Settings, SuiteSettings
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Event, SuiteStarted
+from scoregate.core.runs.run import Script
 from scoregate.core.runs.suite_labels import suite_label
 
 _IN_SETTINGS = "the settings list as needed"
@@ -119,8 +120,13 @@ class LateNeeds:
                 self._scripts.setdefault(script, {})[event.suite] = why
         return self._why.get(key, "")
 
-    def finish(self, recording: RunRecorder) -> None:
-        """Add the notices about suites that were left out, and drop the scripts that have no other."""
+    def finish(self, recording: RunRecorder, plan: Plan | None) -> None:
+        """Add the notices about suites that were left out, and drop the scripts that have no other.
+
+        Args:
+            recording: the run at its end.
+            plan: the plan; None if it isn't the run of the change, or was stopped.
+        """
         if self.skip_missing:
             recording.notices += (f"{suite} was skipped: {why}" for suite, why in self.left_out.items())
         empty = self._scripts.keys() - {suite.script for suite in recording.reducer.suites.values()}
@@ -129,9 +135,10 @@ class LateNeeds:
             for script in recording.scripts
             if script.name not in empty or script.error is not None or (script.exit_code and not script.tests_failed)
         ]
+        recording.notices += () if plan is None else self._list_unused(plan, recording)
 
-    def list_unused(self, plan: Plan, recording: RunRecorder) -> Iterator[str]:
-        """A notice for each `needs` that applies to nothing in a whole run: with a misspelt name it would do nothing."""
+    def _list_unused(self, plan: Plan, recording: RunRecorder) -> Iterator[str]:
+        """A notice for each `needs` that applies to nothing in a whole run, for example because of a typo."""
         suites = recording.reducer.results() if self.tables else ()
         reported = {suite.script for suite in suites}
         is_part = plan.narrowed or self.settings.filters or plan.shard is not None or plan.carried is not None
