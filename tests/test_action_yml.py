@@ -182,6 +182,9 @@ def test_the_workflows_of_init_are_valid_and_safe(tmp_path: Path) -> None:
         (folder / f"{name}.yml").write_text(pinned, encoding="utf-8")
         assert yaml.safe_load(text)["permissions"] == {}
         assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+        # Dependabot updates those of this repository.
+        steps = {step for step in STEPS.findall(text) if not step[0].startswith("scoregate/")}
+        assert steps <= {step for path in WORKFLOWS for step in STEPS.findall(path.read_text(encoding="utf-8"))}
     written = sorted(folder.iterdir())
     tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *written)
     tool("zizmor", "--offline", "--quiet", "--no-progress", *written)

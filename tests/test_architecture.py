@@ -92,6 +92,7 @@ GLUE = {
     "ci.run_recorder",
     "ci.reporting",
     "ci.reports",
+    "ci.required_variables",
     "ci.resume",
     "ci.skip_label",
     "ci.tool_coverage",

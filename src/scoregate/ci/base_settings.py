@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scoregate.ci.github.client import Api
 
 _SUITE_TABLE = "testset"
-_FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`, or the job `contents: read` and a token"
+_FETCH = f"{git.FETCH_ADVICE}; or, in GitHub, give the job `contents: read` and a token"
 _OWN_BASE = "`baseline` names a folder in a settings file that the change may have written; set it in the workflow"
 
 

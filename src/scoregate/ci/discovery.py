@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from scoregate.ci.discover.testset_files import find_test_sets
 from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.protection import missing_isolation
+from scoregate.ci.required_variables import check_required_env
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import find_identity
@@ -176,50 +176,6 @@ def select_suites(suites: DiscoveredSuites, globs: Sequence[str]) -> DiscoveredS
             uses = ", ".join(paths)
             notices.append(f"the suite id {suite_id} is used in {uses}; reports add the file to the name of each")
     return replace(suites, sources=tuple(sources), skipped=tuple(skipped), notices=tuple(notices))
-
-
-def check_required_env(
-    suites: DiscoveredSuites, settings: Settings, environ: Mapping[str, str], *, skip_missing: bool
-) -> DiscoveredSuites:
-    """Skip or fail suites that need variables, such as a model's key, which a fork's job does not have.
-
-    Args:
-        suites: the suites.
-        settings: name what suites need.
-        environ: the environment.
-        skip_missing: skip suites whose variables are not set, with a notice, instead of failing them.
-    """
-    missing: dict[SuiteSource, tuple[str, ...]] = {}
-    for source in suites.sources:
-        names = (*(source.suite_ids or ()), source.path)
-        tables = [table for glob, table in settings.suites.items() if any(fnmatchcase(name, glob) for name in names)]
-        needs = (*source.needs, *(need for table in tables for need in table.needs))
-        if unset := tuple(dict.fromkeys(need for need in needs if not environ.get(need))):
-            missing[source] = unset
-    if not skip_missing:
-        sources = tuple(
-            replace(source, error=f"{source.path}: {_missing_message(source, missing[source])}")
-            if source in missing and source.error is None
-            else source
-            for source in suites.sources
-        )
-        return replace(suites, sources=sources)
-    skipped = tuple(
-        SkippedSource(source.path, _missing_message(source, names), suite_ids=source.suite_ids or (), needs=names)
-        for source, names in missing.items()
-    )
-    return replace(
-        suites,
-        sources=tuple(source for source in suites.sources if source not in missing),
-        skipped=(*suites.skipped, *skipped),
-        notices=(*suites.notices, *(f"{each.path} was skipped: {each.why}" for each in skipped)),
-    )
-
-
-def _missing_message(source: SuiteSource, missing: tuple[str, ...]) -> str:
-    verb = "is" if len(missing) == 1 else "are"
-    reason = "its endpoint needs" if set(missing) <= set(source.needs) else "the settings list as needed"
-    return f"{', '.join(missing)} {verb} not set, which {reason}"
 
 
 async def _environment_notices(root: Path, environ: Mapping[str, str]) -> AsyncIterator[str]:

@@ -29,7 +29,6 @@ from scoregate.errors import ScoregateError
 
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500
-_FETCH = "fetch it; in a workflow, give actions/checkout `fetch-depth: 0`"
 _GITHUB, _JOBS = ".github/", (".github/workflows/", ".github/actions/")
 Cases = dict[str, dict[str, list[str]]]  # hashes by script and suite id
 
@@ -110,7 +109,7 @@ async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports
         return problem
     commit = base.commit or ""
     if await git.resolve_commit(ports.root, commit) is None:
-        return f"the base's commit {commit[:7]} is not in this repository ({_FETCH})"
+        return f"the base's commit {commit[:7]} is not in this repository ({git.FETCH_ADVICE})"
     changed = await _list_changed_files(ports, commit)
     if changed is None:
         return "git can't list the files that changed"

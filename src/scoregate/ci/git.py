@@ -32,6 +32,11 @@ _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
 _MOST_BYTES = 1 << 30
 _REPAIR = "git worktree prune"
+# Checkouts of CI are shallow.
+FETCH_ADVICE = (
+    "fetch the whole history, with the base's branch: `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab, "
+    "`clone: {depth: full}` in Bitbucket, `fetchDepth: 0` in Azure, elsewhere `git fetch --unshallow origin`"
+)
 # A run asks for it half a dozen times, and it doesn't change.
 _top_levels: dict[Path, Path] = {}
 

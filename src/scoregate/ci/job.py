@@ -33,7 +33,7 @@ from scoregate.ci.publish.delivery import AlertTarget, HistoryTarget, OtlpTarget
 from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.runner import in_ci, in_container
+from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.core.records import record
@@ -179,6 +179,14 @@ def make_report_context(context: JobContext) -> ReportContext:
         generated_at=time.time(), folder=context.folder, show_outputs=show, redact=context.redact.text
     )
     if connection is None or subject is None:
+        job = read_ci_job(context.environ)
+        report = replace(
+            report,
+            run_url=job.url or None,
+            pull_request=bool(job.request),
+            request=job.request,
+            base_branch=job.request_branch or None,
+        )
         if settings.origin("out") != "--out":
             return report  # commands find the default folder by themselves
         path = os.path.relpath(context.named_out)

@@ -34,6 +34,7 @@ from scoregate.ci.observers import Observer
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
+from scoregate.ci.required_variables import LateNeeds
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.run_call import describe_exec_call
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
@@ -67,6 +68,7 @@ class Recorder:
         branch: the branch of the job; None for git's. `attempt`: the attempt of the job.
         keep: how many earlier runs are kept.
         gateway: the gateway that calls of models go through, if any. `open_child`: starts the processes of scripts.
+        skip_missing: whether suites without the variables that they need are skipped, instead of failing the run.
     """
 
     out: Path
@@ -80,6 +82,7 @@ class Recorder:
     keep: int = 0
     gateway: ModelGateway | None = None
     open_child: OpenChild = open_child
+    skip_missing: bool = False
 
     async def record(
         self,
@@ -104,13 +107,14 @@ class Recorder:
                 plan=plan,
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
+            needs = LateNeeds(settings, self.environ, self.skip_missing)
             failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None, quarantine)
 
             def emit(event: LaunchEvent) -> None:
                 event = redact_event(event, self.redact)
                 if selected is not None and isinstance(event, EventsReceived):
                     event = selected.select(event)
-                recording.record_event(event)
+                recording.record_event(event := needs.apply(event))
                 failures.count(recording.finished)
                 for observe in self.observers:
                     observe(event, recording)
@@ -125,12 +129,17 @@ class Recorder:
                 if selected is not None:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
-                head = replace(head, finished=time.time(), stopped="" if is_done else failures.describe())
-                if self.gateway is not None and recording.calls is not None:
-                    notices = (*head.notices, *self.gateway.notices)
-                    head = replace(head, model_calls=recording.calls.list_calls(), notices=notices)
+                needs.finish(recording, plan if is_done and folder == RUN_FOLDER else None)
+                head = replace(head, skipped=(*head.skipped, *needs.left_out), finished=time.time())
+                head = self._add_calls(replace(head, stopped="" if is_done else failures.describe()), recording)
                 run = recording.finish(head, interrupted=not is_done)
         return run
+
+    def _add_calls(self, head: Run, recording: RunRecorder) -> Run:
+        """The run with the calls that the gateway counted."""
+        if self.gateway is None or recording.calls is None:
+            return head
+        return replace(head, model_calls=recording.calls.list_calls(), notices=(*head.notices, *self.gateway.notices))
 
     async def _launch(
         self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder, folder: str

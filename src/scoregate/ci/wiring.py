@@ -42,7 +42,7 @@ from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import ResumedPlan, resume_run
-from scoregate.ci.runner import in_ci, in_container
+from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
@@ -194,10 +194,11 @@ def _make_recorder(
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
-        branch=context.subject.branch if context.subject else None,
+        branch=context.subject.branch if context.subject else read_ci_job(context.environ).branch or None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
         gateway=gateway,
         open_child=opened_by,
+        skip_missing=context.skips_missing,
     )
 
 

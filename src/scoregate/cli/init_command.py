@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 
 import anyio
 import click
 
+from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.discovery import discover
 from scoregate.ci.file_access import create_file
@@ -26,6 +30,10 @@ AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 # The first line of the section in AGENTS.md.
 _AGENTS_MARK = "<!-- scoregate -->"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
+_EXAMPLE_KEY = "          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
+_SECRET = re.compile(r"""^\s*(\w+):\s*["']?\$\{\{\s*secrets\.(\w+)\s*\}\}""", re.MULTILINE)
+_REPOSITORY, _TAG = "scoregate/scoregate", "v1"
+_OWN_ACTION = f"{_REPOSITORY}@{_TAG}"
 
 
 @click.command("init")
@@ -41,21 +49,36 @@ def command(folder: Path, *, commands: bool, agents: bool) -> None:
     folder = folder.resolve()
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
-    for name, text in _make_files(branch, suites, with_commands=commands, with_skill=agents):
+    written = set[str]()
+    for name, text in _make_files(folder, branch, suites, with_commands=commands, with_skill=agents):
         exists = os.path.lexists(folder / name)
         if exists or (name == OWN_FILE and has_settings):
             click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
             continue
         _create_file(folder, name, text)
+        written.add(name)
         click.echo(f"written  {name}")
     if agents:
         click.echo(_add_agents_section(folder))
-    if has_settings and suites.frameworks:
-        click.echo("")
-        for line in explain_settings(suites.frameworks, folder):
-            click.echo(line)
+    for line in _explain(folder, suites.frameworks, written, has_settings=has_settings):
+        click.echo(line)
     click.echo("\nNow run:  scoregate run")
     click.echo(f"Then commit, push, and require the job `evals` in the branch protection of {branch or 'main'}.")
+
+
+def _explain(
+    folder: Path, frameworks: tuple[FoundFramework, ...], written: set[str], *, has_settings: bool
+) -> Iterator[str]:
+    """What is left to do by hand."""
+    # Settings that were just written have all that settings can do.
+    unwritten = [each for each in frameworks if has_settings or (each.command is None and not each.suite_paths)]
+    lines = list(explain_settings(unwritten, folder))
+    yield from ("", *lines) if lines and lines[0] else lines
+    if written & {WORKFLOW, COMMANDS_WORKFLOW} and not _find_own_commit():
+        yield ""
+        yield f"The workflow names the action by a tag, which can move: {_OWN_ACTION}"
+        yield f"To pin it, replace {_TAG} by the commit that this prints:"
+        yield f"  git ls-remote https://github.com/{_REPOSITORY} {_TAG}"
 
 
 def _create_file(folder: Path, name: str, text: str) -> None:
@@ -112,19 +135,55 @@ async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
 
 
 def _make_files(
-    branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
+    folder: Path, branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
 ) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
-    if not suites.sources and not suites.frameworks:
+    # Something has to run: the first run would end with exit code 3.
+    needs_example = not suites.sources and not any(each.command or each.suite_paths for each in suites.frameworks)
+    if needs_example:
         yield EXAMPLE_SUITE, _read_template("eval_hours.py")
-    yield OWN_FILE, _make_settings(suites.frameworks)
+    yield OWN_FILE, _make_settings(() if needs_example else suites.frameworks)
     yield from _make_helpers(suites.frameworks)
-    workflow = _read_template("workflow.yml")
+    keys = "\n".join(f"          {name}: ${{{{ secrets.{secret} }}}}" for name, secret in _find_keys(folder).items())
+    workflow = _make_workflow("workflow.yml", keys)
     yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
     if with_commands:
-        yield COMMANDS_WORKFLOW, _read_template("commands_workflow.yml")
+        yield COMMANDS_WORKFLOW, _make_workflow("commands_workflow.yml", keys)
     if with_skill:
         yield SKILL_FILE, _read_template("SKILL.md")
+
+
+def _make_workflow(template: str, keys: str) -> str:
+    workflow = _read_template(template)
+    if keys:
+        workflow = workflow.replace(_EXAMPLE_KEY, keys)
+    commit = _find_own_commit()
+    return workflow.replace(_OWN_ACTION, f"{_REPOSITORY}@{commit} # {__version__}") if commit else workflow
+
+
+def _find_keys(folder: Path) -> dict[str, str]:
+    """The variables with keys of models in the repository's workflows, each with the name of its secret."""
+    from scoregate.models.providers import PROVIDERS
+
+    known = {name for provider in PROVIDERS.values() for name in provider.keys}
+    found: dict[str, str] = {}
+    for path in sorted((folder / ".github" / "workflows").glob("*.y*ml")):
+        try:
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        except (OSError, UnicodeDecodeError):
+            continue
+        for name, secret in _SECRET.findall(text):
+            if name in known:
+                found.setdefault(name, secret)
+    return found
+
+
+def _find_own_commit() -> str:
+    """The commit of the repository that scoregate was installed from; empty if it is from a package index."""
+    direct_url = json.loads(distribution("scoregate").read_text("direct_url.json") or "{}")
+    is_own = re.fullmatch(rf"https://github\.com/{_REPOSITORY}(\.git)?/?", str(direct_url.get("url", "")))
+    commit = str(direct_url.get("vcs_info", {}).get("commit_id", ""))
+    return commit if is_own and re.fullmatch("[0-9a-f]{40}", commit) else ""
 
 
 def _make_settings(frameworks: tuple[FoundFramework, ...]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.report.context import ReportContext
+from scoregate.ci.runner import read_ci_job
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.core.records import record
 
@@ -131,7 +132,15 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
     from scoregate.ci.report.build_view import build_view
 
-    context = ReportContext(generated_at=time.time(), named=named, redact=make_redactor())
+    job = read_ci_job(os.environ)
+    context = ReportContext(
+        run_url=job.url or None,
+        generated_at=time.time(),
+        pull_request=bool(job.request),
+        request=job.request,
+        named=named,
+        redact=make_redactor(),
+    )
     return build_view(outcome.comparison, outcome.verdict, context)
 
 

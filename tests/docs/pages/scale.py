@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from zipfile import ZipFile
 
 import jsonschema
 import pytest
@@ -92,22 +98,73 @@ def run_shards(project: Project, script: str, numbers: dict[str, str], **variabl
 
 
 def check_gitlab(project: Project, block: Block) -> str:
-    """Run the scripts of all jobs, as GitLab would."""
+    """Run the scripts of all jobs, as GitLab would; its API has an artifact of the branch `release/1` only."""
     loaded = yaml.safe_load(block.text)
     jsonschema.validate(json.loads(json.dumps(loaded)), get_builtin_schema("vendor.gitlab-ci"))
-    shutil.rmtree(project.folder / "results")
-    before = [line for line in loaded["default"]["before_script"] if not line.startswith("pip ")]
-    for job, numbers in (("plan", [1]), ("shards", range(1, loaded["shards"]["parallel"] + 1)), ("merge", [1])):
-        for number in numbers:
-            variables = f"export CI_NODE_INDEX={number} CI_NODE_TOTAL=4 CI_COMMIT_BRANCH=x CI_DEFAULT_BRANCH=main"
-            outcome = project.run(["bash", "-ec", "\n".join([variables, *before, *loaded[job]["script"]])])
-            assert outcome.returncode == 0, f"{job}: {outcome.stdout}{outcome.stderr}"
-    assert "merged from 4 of 4 shards" in outcome.stdout
+    base, stored = project.folder / "base", project.folder / "stored"
+    base.rename(stored)
+    with serve_artifact(stored) as address:
+        for branch, note in (("main", "Baseline: none"), ("release/1", ", stored run")):
+            variables = {
+                "CI_API_V4_URL": address,
+                "CI_PROJECT_ID": "7",
+                "CI_JOB_TOKEN": "the-token-of-a-job",
+                "CI_DEFAULT_BRANCH": "main",
+                "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": branch if branch != "main" else "",
+            }
+            merged = run_gitlab_jobs(project, loaded, variables)
+            assert "merged from 4 of 4 shards" in merged
+            assert (base / "scoregate-out" / "run" / "run.json").is_file() is (branch != "main")
+            assert note in (project.folder / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
+    shutil.rmtree(base)
+    stored.rename(base)
     planned = project.run(
         ["bash", "-ec", "rm -r results; scoregate plan --shards 3 --baseline base --output results/partition.json"]
     )
     assert planned.returncode == 0
+    return merged
+
+
+def run_gitlab_jobs(project: Project, loaded: dict[str, Any], variables: dict[str, str]) -> str:
+    """Run the scripts of all jobs; returns what the last one printed."""
+    shutil.rmtree(project.folder / "results", ignore_errors=True)
+    before = [line for line in loaded["default"]["before_script"] if not line.startswith("pip ")]
+    for job, numbers in (("plan", [1]), ("shards", range(1, loaded["shards"]["parallel"] + 1)), ("merge", [1])):
+        for number in numbers:
+            own = {**variables, "CI_NODE_INDEX": str(number), "CI_NODE_TOTAL": "4"}
+            lines = [f"export {name}={shlex.quote(value)}" for name, value in own.items()]
+            outcome = project.run(["bash", "-ec", "\n".join([*lines, *before, *loaded[job]["script"]])])
+            assert outcome.returncode == 0, f"{job}: {outcome.stdout}{outcome.stderr}"
     return outcome.stdout
+
+
+@contextmanager
+def serve_artifact(folder: Path) -> Iterator[str]:
+    """Serve the artifact of a job of the branch `release/1`, as GitLab does; yields the address of the API."""
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        for path in folder.rglob("*"):
+            archive.write(path, f"scoregate-out/{path.relative_to(folder)}")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_there = self.path == "/projects/7/jobs/artifacts/release%2F1/download?job=merge"
+            self.send_response(200 if is_there and self.headers["JOB-TOKEN"] == "the-token-of-a-job" else 404)
+            self.end_headers()
+            self.wfile.write(content.getvalue() if is_there else b"{}")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def check_kubernetes(project: Project, block: Block) -> str:

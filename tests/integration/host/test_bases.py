@@ -143,3 +143,22 @@ def test_a_damaged_base_is_reported_and_used_in_part(project: Project, name: str
     assert message in " ".join(judged.output.split())
     second = project.scoregate("report", str(outcome.out), "--baseline", str(base), "--format", "json")
     assert json.loads(second.output)["rows"][-1]["label"] == label
+
+
+def test_reports_name_the_merge_request_of_another_ci(project: Project) -> None:
+    project.write("evals/demo.py", suite())
+    project.commit()
+    project.git("checkout", "-q", "--detach")  # as in GitLab's jobs
+    variables = {
+        "GITLAB_CI": "true",
+        "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "fix/hours",
+        "CI_MERGE_REQUEST_IID": "12",
+        "CI_JOB_URL": "https://gitlab.example.com/a/b/-/jobs/7",
+    }
+    outcome = project.scoregate("run", "--baseline", "none", **variables)
+    assert outcome.run["branch"] == "fix/hours"
+    printed = project.scoregate("report", "--format", "markdown", **variables).output
+    for text in (outcome.comment, printed):
+        assert "pull request 12 from <code>fix/hours</code>" in text
+        assert '<a href="https://gitlab.example.com/a/b/-/jobs/7">full report</a>' in text
+    assert "pull request 12" in (outcome.out / "report.html").read_text(encoding="utf-8")

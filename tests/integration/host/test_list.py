@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import venv
+
 from tests.integration.host.conftest import Project, suite
 
 
@@ -22,3 +24,12 @@ def test_without_suites_it_suggests_init(project: Project) -> None:
     outcome = project.scoregate("list")
     assert outcome.exit_code == 3
     assert "scoregate init" in outcome.output
+
+
+def test_commands_run_in_the_environment_that_it_announces(project: Project) -> None:
+    venv.create(project.root / ".venv", with_pip=False)
+    project.write(
+        "scoregate.toml", '[[commands]]\nname = "own"\nrun = ["python", "-c", "import sys; print(sys.prefix)"]\n'
+    )
+    assert f"Python: {project.root}/.venv/bin/python" in project.scoregate("list").output
+    assert f"| {project.root}/.venv" in project.scoregate("run", "--baseline", "none").output

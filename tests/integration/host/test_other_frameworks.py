@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.integration.host.conftest import Project, suite
+
+from scoregate import __version__
 
 TEST = "import pytest\n\n@pytest.mark.parametrize('q', ['a', 'b'])\ndef test_answer(q):\n    assert q == 'a'\n"
 LINES = """
@@ -102,3 +106,48 @@ def test_with_a_suite_other_frameworks_are_not_searched(project: Project) -> Non
     project.write("promptfooconfig.yaml", "")
     assert "promptfoo" not in project.scoregate("list").output
     assert "No suites were found with these filters.\n" in project.scoregate("list", "--suite", "other").output
+
+
+def test_without_evals_that_run_unchanged_init_ends_with_a_suite_that_works(project: Project) -> None:
+    project.write("data.py", "from pydantic_evals import Dataset\nDataset([]).evaluate_sync(print)\n")
+    init = project.scoregate("init")
+    assert "written  evals/eval_hours.py" in init.output
+    assert "pydantic-evals needs some lines of code to report to scoregate: https://" in init.output
+    assert project.scoregate("run", "--baseline", "none").exit_code == 0
+
+
+def test_init_takes_the_keys_of_the_repositorys_workflows(project: Project) -> None:
+    other = """
+    env:
+      ANTHROPIC_API_KEY: ${{ secrets.CLAUDE_KEY }}
+      GEMINI_API_KEY: "${{secrets.GEMINI_API_KEY}}"
+      CODECOV_TOKEN: ${{ secrets.CODECOV_TOKEN }}
+      GROQ_API_KEY: ${{ vars.GROQ }}
+    """
+    project.write(".github/workflows/ci.yaml", other)
+    project.write(".github/workflows/bytes.yml", "").write_bytes(b"\xff")
+    project.scoregate("init", "--commands")
+    for name in (WORKFLOW, ".github/workflows/scoregate-commands.yml"):
+        text = (project.root / name).read_text(encoding="utf-8")
+        keys = [line.strip() for line in text.splitlines() if "secrets." in line]
+        assert keys == [
+            "ANTHROPIC_API_KEY: ${{ secrets.CLAUDE_KEY }}",
+            "GEMINI_API_KEY: ${{ secrets.GEMINI_API_KEY }}",
+        ]
+
+
+def test_init_pins_its_own_action_if_it_knows_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "git ls-remote https://github.com/scoregate/scoregate v1\n" in project.scoregate("init").output
+    origins = {
+        "https://github.com/scoregate/scoregate.git": True,
+        "https://github.com/acme/scoregate.git": False,
+    }
+    for url, is_pinned in origins.items():
+        (project.root / WORKFLOW).unlink()
+        text = json.dumps({"url": url, "vcs_info": {"vcs": "git", "commit_id": "0a" * 20}})
+        installed = SimpleNamespace(read_text=lambda _, text=text: text)
+        monkeypatch.setattr("scoregate.cli.init_command.distribution", lambda _, installed=installed: installed)
+        output = project.scoregate("init").output
+        written = (project.root / WORKFLOW).read_text(encoding="utf-8")
+        assert (f"scoregate/scoregate@{'0a' * 20} # {__version__}\n" in written) is is_pinned
+        assert ("git ls-remote" in output) is not is_pinned

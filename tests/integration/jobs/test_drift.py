@@ -169,8 +169,9 @@ def test_drift_that_overlaps_with_the_change_is_not_corrected(world: World, prov
     world.check_out_shallow("packages")
     job = world.job(events.pull_request(world.repo.pulls[max(world.repo.pulls)]), **provider.environ)
     assert job.exit_code == 1, job.output
-    assert "is not in this repository (fetch it; in a workflow, give actions/checkout `fetch-depth: 0`)" in " ".join(
-        job.output.split()
+    assert (
+        "is not in this repository (fetch the whole history, with the base's branch: `fetch-depth: 0` of "
+        in " ".join(job.output.split())
     )
 
 

@@ -8,6 +8,20 @@ from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import READ, Job, World
 
 NEEDS = '[suites.demo]\nneeds = ["MODEL_API_KEY"]\n'
+IMPORTED = """
+[[commands]]
+name = "own"
+run = ["python", "tests/unit.py"]
+junit = ["unit.xml"]
+[suites."{name}"]
+needs = ["{needs}"]
+"""
+WRITE_RESULTS = """
+import os
+case = "<testcase name='a'/>" if "MODEL_API_KEY" in os.environ else "<testcase name='a'><failure/></testcase>"
+open("unit.xml", "w").write(f"<testsuite name='unit' tests='1'>{case}</testsuite>")
+raise SystemExit(case.count("failure"))
+"""
 
 
 def open_fork_pull(world: World, **options: object) -> tuple[Pull, Job]:
@@ -84,6 +98,21 @@ def test_suites_without_their_key_are_skipped_and_listed(world: World) -> None:
     assert not comment.body.splitlines()[1].startswith("## ✅")
 
 
+def test_suites_named_by_a_result_file_are_skipped_too(world: World) -> None:
+    world.project.write("scoregate.toml", IMPORTED.format(name="unit", needs="MODEL_API_KEY"))
+    world.project.write("tests/unit.py", WRITE_RESULTS)
+    world.commit()
+    pushed = world.push(MODEL_API_KEY="key-of-a-model")
+    assert {suite["id"] for suite in pushed.run["suites"]} == {"demo", "unit"}
+    world.branch()
+    world.commit_suite(good=20)
+    first = world.job(events.pull_request(world.open_pull_request(fork=world.fork())))
+    assert first.exit_code == 0, first.output
+    assert [suite["id"] for suite in first.run["suites"]] == ["demo"]
+    assert first.run["skipped"] == ["unit"]
+    assert "unit was skipped: MODEL_API_KEY is not set" in first.summary
+
+
 def test_a_run_without_suites_is_not_green(world: World) -> None:
     world.project.write("scoregate.toml", NEEDS)
     world.commit()
@@ -102,6 +131,35 @@ def test_in_the_repository_a_missing_key_fails(world: World) -> None:
     job = world.job(events.push(world.repo))
     assert job.exit_code == 3, job.output
     assert "MODEL_API_KEY is not set" in job.output
+
+
+def test_in_the_repository_a_missing_key_of_an_imported_suite_fails(world: World) -> None:
+    world.project.write("scoregate.toml", IMPORTED.format(name="un*", needs="MODEL_API_KEY"))
+    world.project.write("tests/unit.py", WRITE_RESULTS)
+    world.commit()
+    job = world.job(events.push(world.repo))
+    assert job.exit_code == 3, job.output
+    assert "suite unit: MODEL_API_KEY is not set" in job.output
+
+
+@pytest.mark.parametrize("name", ["unit", "own", "un*", "evals/demo.py"])
+def test_needs_of_what_runs_cause_no_notice(world: World, name: str) -> None:
+    assert not list_unused_needs(world, name)
+
+
+@pytest.mark.parametrize("name", ["Unit", "tests/unit.py"])
+def test_needs_that_apply_to_nothing_are_reported(world: World, name: str) -> None:
+    (notice,) = list_unused_needs(world, name)
+    assert f'`needs` of [suites."{name}"] (scoregate.toml' in notice
+    assert notice.endswith("applies to nothing; these suites ran: demo, unit")
+
+
+def list_unused_needs(world: World, name: str) -> list[str]:
+    """The notices of a run whose settings have `needs` for a name, of variables that are set."""
+    world.project.write("scoregate.toml", IMPORTED.format(name=name, needs="HOME"))
+    world.project.write("tests/unit.py", WRITE_RESULTS)
+    outcome = world.project.scoregate("run", "--baseline", "none")
+    return [notice for notice in outcome.run["notices"] if "applies to nothing" in notice]
 
 
 def test_a_data_suite_is_skipped_without_its_endpoint_variables(world: World) -> None:

@@ -73,3 +73,54 @@ def test_a_missing_named_python_is_an_error(tmp_path: Path, named: str) -> None:
     with pytest.raises(SettingsError, match=r"INPUT_PYTHON: python = .* can't be run") as exc_info:
         find_interpreter(tmp_path, {}, named=named, origin="INPUT_PYTHON")
     assert exc_info.value.advice
+
+
+@pytest.mark.parametrize("named", [None, "tools/env/bin/python"])
+def test_programs_of_the_interpreters_environment_come_first(tmp_path: Path, named: str | None) -> None:
+    environment = tmp_path / ("tools/env" if named else ".venv")
+    python = program(environment / "bin" / "python")
+    (environment / "pyvenv.cfg").touch()
+    interpreter = find_interpreter(tmp_path, {"PATH": "/usr/bin"}, named=named)
+    assert interpreter.argv == (python,)
+    assert interpreter.environment == {"VIRTUAL_ENV": str(environment), "PATH": f"{environment}/bin:/usr/bin"}
+
+
+def test_an_interpreter_outside_of_an_environment_leaves_path_alone(tmp_path: Path) -> None:
+    program(tmp_path / "bin" / "python3.13")
+    assert find_interpreter(tmp_path, {"PATH": "/usr/bin"}, named="bin/python3.13").environment == {}
+
+
+def test_uv_starts_commands_in_the_environment_that_it_makes(everything: dict[str, str]) -> None:
+    for kind in ("active", "own", "other"):
+        Path(everything[kind]).unlink()
+    interpreter = find_interpreter(Path(everything["root"]), everything)
+    assert interpreter.launcher == (everything["uv"], "run", "--quiet")
+
+
+@pytest.mark.parametrize("declared_by", ["poetry.lock", "pyproject.toml"])
+@pytest.mark.parametrize("made", [True, False])
+def test_poetry_says_where_its_environment_is(tmp_path: Path, declared_by: str, *, made: bool) -> None:
+    environment = tmp_path / "cache" / "bot-x1-py3.12"
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / declared_by).write_text('[tool.poetry]\nname = "bot"\n', encoding="utf-8")
+    python = environment / "bin" / "python"
+    if made:
+        program(python)
+        (environment / "pyvenv.cfg").touch()
+    poetry = Path(program(tmp_path / "bin" / "poetry"))
+    answer = f"echo {python}" if made else "exit 1"
+    poetry.write_text(f'#!/bin/sh\n[ "$1 $2 $3" = "env info --executable" ] && {answer}\n', encoding="utf-8")
+    interpreter = find_interpreter(tmp_path / "project", {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"})
+    if made:
+        assert interpreter.argv == (str(python),)
+        assert interpreter.environment["PATH"].startswith(f"{environment}/bin:")
+        assert "Poetry" in interpreter.why
+    else:
+        assert interpreter.argv == (sys.executable,)
+
+
+def test_a_project_without_poetry_does_not_ask_it(tmp_path: Path) -> None:
+    poetry = Path(program(tmp_path / "bin" / "poetry"))
+    poetry.write_text(f"#!/bin/sh\necho {sys.executable}\ntouch {tmp_path}/asked\n", encoding="utf-8")
+    find_interpreter(tmp_path, {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"})
+    assert not (tmp_path / "asked").exists()

@@ -32,6 +32,14 @@ def test_each_kind_has_a_command() -> None:
     assert (script.cwd, command.cwd) == (ROOT, ROOT / "web")
 
 
+def test_uv_starts_commands_by_name() -> None:
+    uv = Interpreter(("/bin/uv", "run", "--quiet", "python"), "", launcher=("/bin/uv", "run", "--quiet"))
+    commands = [("pytest", "-q"), ("./run.sh",), ("uv", "run", "pytest")]
+    sources = [SuiteSource(f"c{n}", SourceKind.COMMAND, argv=argv) for n, argv in enumerate(commands)]
+    launches = make_plan(DiscoveredSuites(tuple(sources)), Settings(), interpreter=uv, root=ROOT).launches
+    assert [launch.argv for launch in launches] == [("/bin/uv", "run", "--quiet", "pytest", "-q"), *commands[1:]]
+
+
 def test_a_file_like_an_option_is_a_file() -> None:
     assert plan(SuiteSource("-c_eval.py", SourceKind.PYTHON)).launches[0].argv[-1] == "./-c_eval.py"
 

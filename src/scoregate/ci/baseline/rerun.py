@@ -27,7 +27,7 @@ from scoregate.errors import GitError
 
 _PACKAGES = "node_modules"
 _SCRIPTS = (SourceKind.PYTHON, SourceKind.PYTEST)
-_FETCH = "Fetch it first; in a workflow, give actions/checkout `fetch-depth: 0`."
+_FETCH = f"{git.FETCH_ADVICE[0].upper()}{git.FETCH_ADVICE[1:]}."
 
 
 @record
@@ -86,7 +86,10 @@ async def _locate_base(root: Path, settings: Settings, base: BaseCommit | None) 
             if (commit := await git.resolve_commit(root, name)) is not None:
                 break
         else:
-            raise GitError(f"--baseline rerun:{settings.rerun_ref} is not a commit of {root}", advice=_FETCH)
+            raise GitError(
+                f"--baseline rerun:{settings.rerun_ref} is not a commit of {root}",
+                advice=f"Check its spelling, or {git.FETCH_ADVICE}.",
+            )
         note = commit[:7] if commit.startswith(settings.rerun_ref) else f"{name}@{commit[:7]}"
     elif base is not None and base.commit is not None and await git.resolve_commit(root, base.commit):
         commit, note = base.commit, f"{base.branch}@{base.commit[:7]}"

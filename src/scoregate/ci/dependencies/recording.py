@@ -171,10 +171,10 @@ def _list_named_files(launch: Launch, tree: Tree, folder: str) -> list[Dependenc
 def digest_launch(launch: Launch) -> str:
     """The digest of how a script is started: its command, and the settings that reach its process."""
     source, root = launch.source, launch.environment.get("SCOREGATE_ROOT", "")
-    program = Path(launch.argv[0]).name
+    program, *arguments = _find_words(launch)
     data = {
         "kind": launch.kind,
-        "argv": [program if launch.kind is SourceKind.COMMAND else "", *launch.argv[1:]],
+        "argv": [Path(program).name if launch.kind is SourceKind.COMMAND else "", *arguments],
         "cwd": source.cwd,
         "inputs": source.inputs,
         "imports": [asdict(each) for each in source.imports],
@@ -191,9 +191,15 @@ def digest_launch(launch: Launch) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
+def _find_words(launch: Launch) -> tuple[str, ...]:
+    """The words of a script's command, without `uv run` before them."""
+    is_command = launch.kind is SourceKind.COMMAND
+    return launch.argv[-len(launch.source.argv) :] if is_command and launch.source.argv else launch.argv
+
+
 def runs_python(launch: Launch) -> bool:
     """Whether a command is Python itself, whose process is recorded as a whole."""
-    name = Path(launch.argv[0]).name
+    name = Path(_find_words(launch)[0]).name
     return name.startswith("python") and not name.removeprefix("python").strip("0123456789.")
 
 
@@ -204,9 +210,9 @@ def runs_node(launch: Launch, environment: Mapping[str, str]) -> bool:
         launch: the command.
         environment: the variables of its process.
     """
-    if any(_UNSEEN.fullmatch(word) for word in (*launch.argv[1:], *environment.get("NODE_OPTIONS", "").split())):
+    name, *arguments = _find_words(launch)
+    if any(_UNSEEN.fullmatch(word) for word in (*arguments, *environment.get("NODE_OPTIONS", "").split())):
         return False
-    name = launch.argv[0]
     location = str(launch.cwd / name) if "/" in name else shutil.which(name, path=environment.get("PATH"))
     if location is None:
         return False

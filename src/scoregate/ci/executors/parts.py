@@ -11,7 +11,7 @@ from statistics import median
 
 from scoregate.ci.executors.executor import Part
 from scoregate.ci.executors.wire import HOST_PYTHON
-from scoregate.ci.plan import Launch, Plan
+from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import digest_settings, restrict_to_shard
 from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
@@ -88,9 +88,11 @@ def make_part(plan: Plan, partition: Partition, *, is_local: bool, secrets: froz
 
 def _send_launch(launch: Launch, plan: Plan, secrets: frozenset[str]) -> Launch:
     """The launch without what only this machine has: its interpreter, the variables of that, and secrets."""
-    own = plan.interpreter.argv
+    own, launcher = plan.interpreter.argv, plan.interpreter.launcher
     argv = launch.argv
-    if argv[: len(own)] == own:
+    if launcher and launch.kind is SourceKind.COMMAND and argv[: len(launcher)] == launcher:
+        argv = argv[len(launcher) :]
+    elif argv[: len(own)] == own:
         argv = (HOST_PYTHON, *argv[len(own) :])
     elif argv[0] == sys.executable:
         argv = (HOST_PYTHON, *argv[1:])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T", bound=Exemption)
 OF_BASE = " of the base"
-_FETCH = "in a workflow, give actions/checkout `fetch-depth: 0`, or the job `contents: read` and a token"
+_FETCH = f"{git.FETCH_ADVICE}; or, in GitHub, give the job `contents: read` and a token"
 
 
 def read_tree_exemptions(root: Path) -> Exemptions:

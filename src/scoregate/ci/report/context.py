@@ -25,6 +25,7 @@ class ReportContext:
         base_branch: the branch whose next run can be a baseline.
         generated_at: seconds since the epoch.
         pull_request: whether the report is about a pull request.
+        request: the number of the pull or merge request, where the report isn't posted by scoregate itself.
         named: the folder of the run, as commands need it; empty if it is the default.
         show_outputs: whether outputs of the code under test may be shown.
         redact: removes known secrets from text; reports with compressed parts call it themselves.
@@ -39,6 +40,7 @@ class ReportContext:
     base_branch: str | None = None
     generated_at: float = 0.0
     pull_request: bool = False
+    request: str = ""
     named: str = ""
     show_outputs: bool = True
     redact: Callable[[str], str] = str

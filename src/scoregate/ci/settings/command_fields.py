@@ -91,7 +91,9 @@ class Command(Table):
     name: Text
     """The name of the command in reports."""
     run: Words
-    """The program and its arguments: a list, or one text that is split at spaces. There is no shell."""
+    """The program and its arguments: a list, or one text that is split at spaces. There is no shell. A program without
+    a path is searched first in the environment of the Python interpreter.
+    """
     cwd: Text = "."
     """The folder in which the command runs, relative to the project."""
     junit: Texts = ()

@@ -279,7 +279,9 @@ class SuiteSettings(LimitFields, Table):
     repeats: Count | None = None
     """Run every case of these suites N times."""
     needs: Texts = ()
-    """Names of environment variables. Without them these suites are skipped."""
+    """Names of environment variables. Without them these suites are skipped in jobs of forks, and fail elsewhere. A
+    suite that a result file names is left out after its command ran.
+    """
 
 
 class PriceSettings(Table):

@@ -143,8 +143,8 @@ class Settings(ChangeFields, LimitFields):
     no such file is read. If a settings file names it, it may be missing, as in CI.
     """
     python: Text | None = None
-    """The Python interpreter that runs suites. Without it: the active virtual environment, `.venv`, `uv run`, or the
-    interpreter of scoregate, whichever is found first.
+    """The Python interpreter that runs suites. Without it: the active virtual environment, `.venv`, `uv run`, Poetry's
+    environment, or the interpreter of scoregate, whichever is found first.
     """
     python_version: Text | None = None
     """The Python version of the environment that `install` creates. Without it: the version that the project
