@@ -42,7 +42,7 @@ def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
         first = next((value for value in example.properties.values() if isinstance(value, str)), "")
         values = [_value_text(scores[name].value, scores[name].error) if name in scores else "" for name in names]
         outcome = f"{_MARKS[row.success]} {row.error or ''}".strip()
-        cells.append([f"{example.example_id or number} {_shorten(row.name or first)}", *values, _shorten(outcome)])
+        cells.append([f"{_label(row, number)} {_shorten(row.name or first)}", *values, _shorten(outcome)])
     passed = "" if result.passed is None else f", {sum(bool(row.success) for row in result.results)} passed"
     lines = [f"{_shorten(result.name)}: {result.status}, {len(rows)} rows{passed}"]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -55,6 +55,12 @@ def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
     lines += [result.ui_results_url] if result.ui_results_url else []
     lines += [notice] if notice else []
     print_text("\n".join(lines))
+
+
+def _label(row: ScoringResult, number: int) -> int:
+    """The example's id in its dataset, else its number in the run."""
+    own = row.data_object.example_id
+    return own if isinstance(own, int) else number
 
 
 def _value_text(value: str | float | None, error: str | None) -> str:
@@ -130,17 +136,17 @@ def report_missing_config(name: str) -> None:
 
 def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names: Sequence[str]) -> OfflineTestResult:
     attempts = offline_run.attempts
-    traces: Mapping[int, str] = {
+    traces = {
         each.example.example_id: each.trace_id
         for each in (attempts if offline_run.tracer else ())
-        if each.trace_id is not None and each.example.example_id is not None
+        if each.trace_id is not None
     }
     test = offline_run.test
     title = test.title or f"{test.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{run_id[:6]}"
     errors = [result.error for each in attempts for result in each.results.values()]
     status: Status = "completed" if None in errors else "error"
     rows = [_build_row(each, names) for each in attempts]
-    return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, make_lazy_result(log))
+    return OfflineTestResult(run_id, status, results_url(), rows, traces, title, make_lazy_result(log))
 
 
 def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
@@ -162,5 +168,5 @@ def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
 def _failure_text(result: OfflineTestResult) -> str:
     if result.status != "completed":
         return f"Test run {result.test_run_id} finished with status {result.status!r}"
-    failed = [row.data_object.example_id or number for number, row in enumerate(result.results, 1) if not row.success]
+    failed = [_label(row, number) for number, row in enumerate(result.results, 1) if not row.success]
     return f"Test run {result.test_run_id} failed its pass condition for {len(failed)} example(s): {failed}"
