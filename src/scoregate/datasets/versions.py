@@ -30,7 +30,7 @@ class DatasetVersion:
         columns: the type of each column.
     """
 
-    version_id: int
+    version_id: str
     dataset_id: str
     version_number: int
     created_at: datetime
@@ -91,7 +91,7 @@ def find_head(state: DatasetState, version: int | str | None) -> Head:
 
 def to_version(state: DatasetState, head: Head) -> DatasetVersion:
     """The public form of a version."""
-    return DatasetVersion(head.id, state.card.id, head.version, head.created_at, head.count, dict(head.columns))
+    return DatasetVersion(str(head.id), state.card.id, head.version, head.created_at, head.count, dict(head.columns))
 
 
 def read_examples(state: DatasetState, head: Head) -> Iterator[Example]:

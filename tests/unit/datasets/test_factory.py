@@ -305,7 +305,7 @@ def test_saved_rows_can_be_added(datasets: Datasets, tmp_path: Path, type_: Any)
     path = datasets.create("golden", examples=rows_).save_as(type_, tmp_path / "out")
     assert path == tmp_path / "out" / f"golden.{type_}"
     copy = datasets.create("copy", TEXTS)
-    {"json": copy.add_from_json, "yaml": copy.add_from_yaml}[type_](str(path))
+    {"json": copy.add_from_json, "yaml": copy.add_from_yaml}[type_](str(path), batch_size=10)
     assert rows(copy) == rows_
     assert datasets.get("golden").save_as(type_, tmp_path, "other").name == f"other.{type_}"
 
