@@ -8,7 +8,13 @@ from pathlib import Path
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import AgentJudges, DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
-from scoregate.offline_tests import Evaluations, OfflineTestsFactory, Traces
+from scoregate.offline_tests import (
+    Evaluations,
+    OfflineTestsFactory,
+    TestRunsFactory,
+    TestSuitesFactory,
+    Traces,
+)
 from scoregate.store import Store, open_store
 
 
@@ -59,6 +65,16 @@ class Client:
     def offline_tests(self) -> OfflineTestsFactory:
         """The test configs and their runs."""
         return OfflineTestsFactory(self, None, self.project_name)
+
+    @cached_property
+    def test_suites(self) -> TestSuitesFactory:
+        """The test suites, whose cases have a check for each judge."""
+        return TestSuitesFactory(self.store, self.judges)
+
+    @cached_property
+    def test_runs(self) -> TestRunsFactory:
+        """The runs of test suites."""
+        return TestRunsFactory(self.test_suites, self.judges)
 
     @cached_property
     def evaluation(self) -> Evaluations:

@@ -97,12 +97,16 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
         TimeoutError: the judges took too long; the finished rows are in the record.
         JudgmentTestError: `assert_test` is set and a row does not pass, or there are no rows.
     """
-    started, folder, run_id = perf_counter(), events_folder(), str(uuid4())
     tracer = None
     if test.agent:
         with suppress(MissingExtra):
             tracer = OfflineTracer()
-    offline_run = OfflineRun(test, tracer=tracer)
+    return run_offline(OfflineRun(test, tracer=tracer), assert_test=assert_test)
+
+
+def run_offline(offline_run: OfflineRun, *, assert_test: bool = False, run_id: str = "") -> OfflineTestResult:
+    """As `run_test`, for a run that is prepared."""
+    test, started, folder, run_id = offline_run.test, perf_counter(), events_folder(), run_id or str(uuid4())
     selection, is_main = read_selection(), is_called_by_script()
     suite = offline_run.suite(selection, message=run_message() or test.title, origin=caller_origin())
     with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
