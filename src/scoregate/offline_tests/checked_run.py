@@ -81,10 +81,20 @@ class CheckedRun(OfflineRun):
     cases: Mapping[str, StoredSuiteCase] = field(default_factory=dict)
     recorded: Mapping[str, list[Recorded]] = field(default_factory=dict)
 
+    @staticmethod
+    def duration_form(attempt: Attempt) -> float | None:
+        """The milliseconds of the agent's call; None without a trace."""
+        if attempt.known_trace is None:
+            return None
+        call = attempt.known_trace.spans[0]
+        return (call.end_ns - call.start_ns) / 1e6
+
     def build_cases(self, repeats: int) -> list[Case]:
+        """The cases, which are known by their ids in the suite."""
         return [Case(str(example.example_id), example, repeats) for example in self.test.examples]
 
     def describe(self, case: Case) -> Description:
+        """A case as it is recorded. Its checks are a part of its definition."""
         stored: StoredSuiteCase = self.cases[case.hash]
         body = case.value.properties
         definition = [stored.input, {key: check.model_dump() for key, check in stored.expected.items()}]

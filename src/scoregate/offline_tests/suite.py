@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Origin
@@ -127,6 +127,7 @@ class OfflineRun:
     advance: Callable[[], None] = lambda: None
     attempts: list[Attempt] = field(default_factory=list)
     tracer: OfflineTracer | None = None
+    duration_form: ClassVar[Callable[[Any], float | None] | None] = None
     _with_traces: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -145,6 +146,7 @@ class OfflineRun:
             scorers,
             self._build_conclusion(scorers),
             lambda attempt: None if attempt.trace is None else attempt.trace.plain(),
+            duration_form=self.duration_form,
             limits=test.limits,
             variants=(_name_target(test.agent),),
             origin=origin,
@@ -153,9 +155,11 @@ class OfflineRun:
         )
 
     def build_cases(self, repeats: int) -> list[Case]:
+        """The cases of the suite."""
         return list(cases_of(self.test.examples, repeats))
 
     def describe(self, case: Case) -> Description:
+        """A case as it is recorded."""
         return describe_example(case)
 
     def _build_scorers(self) -> Sequence[Scorer]:
