@@ -81,13 +81,8 @@ class CheckedRun(OfflineRun):
     cases: Mapping[str, StoredSuiteCase] = field(default_factory=dict)
     recorded: Mapping[str, list[Recorded]] = field(default_factory=dict)
 
-    @staticmethod
-    def duration_form(attempt: Attempt) -> float | None:
-        """The milliseconds of the agent's call; None without a trace."""
-        if attempt.known_trace is None:
-            return None
-        call = attempt.known_trace.spans[0]
-        return (call.end_ns - call.start_ns) / 1e6
+    def _duration_form(self) -> Callable[[Any], float | None]:
+        return _measure_call
 
     def build_cases(self, repeats: int) -> list[Case]:
         """The cases, which are known by their ids in the suite."""
@@ -173,3 +168,11 @@ class CheckedRun(OfflineRun):
 def check_version(check: StoredCheck) -> str:
     """The version of the judge of a check, such as "1.2"."""
     return f"{check.judge_major_version}.{check.judge_minor_version}"
+
+
+def _measure_call(attempt: Attempt) -> float | None:
+    """The milliseconds of the agent's call; None without a trace."""
+    if attempt.known_trace is None:
+        return None
+    call = attempt.known_trace.spans[0]
+    return (call.end_ns - call.start_ns) / 1e6

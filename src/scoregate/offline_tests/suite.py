@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Origin
@@ -127,7 +127,6 @@ class OfflineRun:
     advance: Callable[[], None] = lambda: None
     attempts: list[Attempt] = field(default_factory=list)
     tracer: OfflineTracer | None = None
-    duration_form: ClassVar[Callable[[Any], float | None] | None] = None
     _with_traces: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -146,7 +145,7 @@ class OfflineRun:
             scorers,
             self._build_conclusion(scorers),
             lambda attempt: None if attempt.trace is None else attempt.trace.plain(),
-            duration_form=self.duration_form,
+            duration_form=self._duration_form(),
             limits=test.limits,
             variants=(_name_target(test.agent),),
             origin=origin,
@@ -161,6 +160,9 @@ class OfflineRun:
     def describe(self, case: Case) -> Description:
         """A case as it is recorded."""
         return describe_example(case)
+
+    def _duration_form(self) -> Callable[[Any], float | None] | None:
+        return None
 
     def _build_scorers(self) -> Sequence[Scorer]:
         most = self.test.limits.max_case_concurrency
