@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from scoregate.client import Client
     from scoregate.client import Client as Judgeval
     from scoregate.core.media import Media
+    from scoregate.enums import ExecutionMode, TestType
     from scoregate.evals import evaluate
+    from scoregate.offline_tests import Tracer
 
-__all__ = ["Client", "Judgeval", "Media", "__version__", "evaluate"]
+__all__ = ["Client", "ExecutionMode", "Judgeval", "Media", "TestType", "Tracer", "__version__", "evaluate"]
 
 
 def __getattr__(name: str) -> object:
-    """`evaluate`, `Media` and `Client`, and `Judgeval` for the same: imported when they are asked for."""
+    """The names of `__all__`, imported when they are asked for. `Judgeval` is another name of `Client`."""
     if name == "evaluate":
         from scoregate.evals import evaluate
 
@@ -25,6 +27,14 @@ def __getattr__(name: str) -> object:
         from scoregate.core.media import Media
 
         return Media
+    if name in ("ExecutionMode", "TestType"):
+        from scoregate import enums
+
+        return getattr(enums, name)
+    if name == "Tracer":
+        from scoregate.offline_tests import Tracer
+
+        return Tracer
     if name not in ("Client", "Judgeval"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from scoregate.client import Client

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoregate.datasets import Datasets
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import AgentJudges, DatasetShape, DatasetUsers, JudgesFactory, TestConfigs
 from scoregate.offline_tests import Evaluations, OfflineTestsFactory, Traces
 from scoregate.store import Store, open_store
+
+if TYPE_CHECKING:
+    from scoregate.offline_tests import TestRunsFactory, TestSuitesFactory
 
 
 class Client:
@@ -59,6 +63,20 @@ class Client:
     def offline_tests(self) -> OfflineTestsFactory:
         """The test configs and their runs."""
         return OfflineTestsFactory(self, None, self.project_name)
+
+    @cached_property
+    def test_suites(self) -> TestSuitesFactory:
+        """The test suites, whose cases have a check for each judge."""
+        from scoregate.offline_tests import TestSuitesFactory
+
+        return TestSuitesFactory(self.store, self.judges)
+
+    @cached_property
+    def test_runs(self) -> TestRunsFactory:
+        """The runs of test suites."""
+        from scoregate.offline_tests import TestRunsFactory
+
+        return TestRunsFactory(self.test_suites, self.judges)
 
     @cached_property
     def evaluation(self) -> Evaluations:

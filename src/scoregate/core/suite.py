@@ -113,6 +113,8 @@ class Suite:
         conclusion: an evaluator that runs after all others.
         trace_form: returns the steps of an output as they are recorded.
         review_form: returns an output as reviewers see it.
+        duration_form: returns how many milliseconds an output took that was made before, None if unknown; by default
+            `task` is measured.
         hook: runs before the evaluators; they get its result as `hook_results`.
         limits: the limits of running the suite.
         origin: where the suite is defined.
@@ -132,6 +134,7 @@ class Suite:
     conclusion: Scorer | None = None
     trace_form: Callable[[Any], Any] | None = None
     review_form: Callable[[Any], tuple[HumanReviewField, ...]] | None = None
+    duration_form: Callable[[Any], float | None] | None = None
     hook: Callable[[Any, Any], Any] | None = None
     limits: RunLimits = RunLimits()
     origin: Origin | None = None

@@ -40,7 +40,7 @@ class Dataset:
         return list(self)
 
     def __iter__(self) -> Iterator[Example]:
-        return open_version(self._store, self.name, str(self.version.version_id))[1]
+        return open_version(self._store, self.name, self.version.version_id)[1]
 
     def __len__(self) -> int:
         return self.version.item_count
@@ -62,8 +62,12 @@ class Dataset:
         """
         self._add(locate_examples(to_rows(examples, Schema(self.version.columns))))
 
-    def add_from_json(self, file_path: str | Path) -> None:
+    def add_from_json(self, file_path: str | Path, batch_size: int = 100) -> None:  # noqa: ARG002
         """Add the objects of a JSON file, a list or an object with a list under `examples`, as `add_examples`.
+
+        Args:
+            file_path: the file.
+            batch_size: accepted and ignored; all examples are one batch.
 
         Raises:
             InvalidDataset: the file cannot be read or is invalid.
@@ -74,7 +78,7 @@ class Dataset:
         """Add the objects of a JSON lines file, as `add_from_json`. They are streamed."""
         self.add_from(file_path, kind=".jsonl")
 
-    def add_from_yaml(self, file_path: str | Path) -> None:
+    def add_from_yaml(self, file_path: str | Path, batch_size: int = 100) -> None:  # noqa: ARG002
         """Add the objects of a YAML file, as `add_from_json`.
 
         Raises:

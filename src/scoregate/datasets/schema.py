@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, get_args
+from uuid import uuid4
 
 from scoregate.core.trace import Trace
 from scoregate.errors import InvalidDataset
@@ -168,16 +170,19 @@ class Example:
     Args:
         _properties: the fields, as JSON data.
         name: the name of the example; may be empty.
-        example_id: counted from 1, assigned by the dataset and never reused; None before.
+        example_id: a generated text that no other example has. In a dataset it is a number, counted from 1, assigned
+            by the dataset and never reused.
         offline_trace_id: the id of the trace of the example.
         trace: the trace, if judges may see it.
+        created_at: the time in ISO format; in a dataset the time of the version that added the example.
     """
 
     _properties: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
-    example_id: int | None = None
+    example_id: int | str = field(default_factory=lambda: str(uuid4()))
     offline_trace_id: str | None = None
     trace: Trace | None = field(default=None, compare=False, repr=False)
+    created_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(), compare=False)
 
     @classmethod
     def create(cls, *, name: str = "", offline_trace_id: str | None = None, **fields: Any) -> Example:
@@ -203,8 +208,13 @@ class Example:
         return self._properties.get(field_name, default)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain data, with the id and the name if it has them."""
-        own = {"example_id": self.example_id, NAME_FIELD: self.name, "offline_trace_id": self.offline_trace_id}
+        """All fields as plain data, with the id, the time, and the name if it has one."""
+        own = {
+            "example_id": self.example_id,
+            "created_at": self.created_at,
+            NAME_FIELD: self.name,
+            "offline_trace_id": self.offline_trace_id,
+        }
         return {**{key: value for key, value in own.items() if value}, **self._properties}
 
     def row(self, schema: Schema) -> dict[str, Any]:
@@ -214,9 +224,9 @@ class Example:
         return {**named, **({column or "offline_trace_id": trace} if trace else {}), **self._properties}
 
 
-def to_example(row: Mapping[str, Any], example_id: int, schema: Schema) -> Example:
-    """The example of a row."""
+def to_example(row: Mapping[str, Any], example_id: int, schema: Schema, created_at: str) -> Example:
+    """The example of a row, which was added at this time."""
     properties = {key: row[key] for key in row if key in schema.columns}
     trace = row.get(schema.trace_column) if schema.trace_column else None
     name = row.get(NAME_FIELD, "") if NAME_FIELD not in schema.columns else ""
-    return Example(properties, name, example_id, trace)
+    return Example(properties, name, example_id, trace, created_at=created_at)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import compress
+from itertools import accumulate, compress
 
 from scoregate.datasets.schema import Example, Schema, to_example
 from scoregate.datasets.state import DatasetState, load_state, read_edited_lines
@@ -29,7 +30,7 @@ class DatasetVersion:
         columns: the type of each column.
     """
 
-    version_id: int
+    version_id: str
     dataset_id: str
     version_number: int
     created_at: datetime
@@ -90,7 +91,7 @@ def find_head(state: DatasetState, version: int | str | None) -> Head:
 
 def to_version(state: DatasetState, head: Head) -> DatasetVersion:
     """The public form of a version."""
-    return DatasetVersion(head.id, state.card.id, head.version, head.created_at, head.count, dict(head.columns))
+    return DatasetVersion(str(head.id), state.card.id, head.version, head.created_at, head.count, dict(head.columns))
 
 
 def read_examples(state: DatasetState, head: Head) -> Iterator[Example]:
@@ -101,8 +102,12 @@ def read_examples(state: DatasetState, head: Head) -> Iterator[Example]:
     """
     ids, places = state.history.layout(head)
     schema = Schema(head.columns)
+    versions = state.history.line(head)
+    first_ids = list(accumulate((each.added for each in versions), initial=1))
+    times = [each.created_at.isoformat() for each in versions]
     for example_id, line in zip(ids, _read_lines(state, head, places), strict=True):
-        yield to_example(decode_row(line), example_id, schema)
+        added_at = times[bisect_right(first_ids, example_id) - 1]
+        yield to_example(decode_row(line), example_id, schema, added_at)
 
 
 def _read_lines(state: DatasetState, head: Head, places: Positions) -> Iterator[bytes]:

@@ -61,6 +61,11 @@ def fail_at_exit() -> None:
         atexit.register(_replace_exit_code, os.getpid())
 
 
+def fail_now() -> None:
+    """As `fail_at_exit`, for handlers of `atexit`: those that they register are no longer called."""
+    _replace_exit_code(os.getpid())
+
+
 def _replace_exit_code(process: int) -> None:
     """Have the C library exit with code 3 after Python has ended.
 

@@ -107,13 +107,15 @@ class TaskStage:
         waited_s = trial.meter.waited_s
         name = trial.params[TASK] if self._suite.tasks and trial.params else ""
         trial.output, duration_s = await self._calls[name](trial.case.value)
-        duration_ms = (duration_s - (trial.meter.waited_s - waited_s)) * 1000
+        duration_ms: float | None = (duration_s - (trial.meter.waited_s - waited_s)) * 1000
+        if self._suite.duration_form is not None:
+            duration_ms = self._suite.duration_form(trial.output)
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
         trial.log.emit(
             "case_output",
             output=self._suite.output_form(trial.output),
-            duration_ms=round(duration_ms, 3),
+            duration_ms=None if duration_ms is None else round(duration_ms, 3),
             attempts=attempt,
             **self._review_fields(trial.output),
             **self._trace_fields(trial),

@@ -5,6 +5,7 @@ from scoregate.entities.collections import (
     Categories,
     Endpoints,
     Metrics,
+    Requirements,
     TestResults,
     TestRuns,
     Tests,
@@ -12,12 +13,13 @@ from scoregate.entities.collections import (
     Topics,
 )
 from scoregate.entities.endpoint import Endpoint
-from scoregate.entities.labels import Behavior, Category, Topic
+from scoregate.entities.labels import Behavior, Category, Requirement, Topic
 from scoregate.entities.prompt import Prompt, TestConfiguration
 from scoregate.entities.test import Test
 from scoregate.entities.test_files import read_tests
 from scoregate.entities.test_run import TestResult, TestRun
 from scoregate.entities.test_set import TestSet
+from scoregate.enums import RunStatus
 from scoregate.store import current_store, use_store
 
 __all__ = [
@@ -29,6 +31,9 @@ __all__ = [
     "Endpoints",
     "Metrics",
     "Prompt",
+    "Requirement",
+    "Requirements",
+    "RunStatus",
     "Test",
     "TestConfiguration",
     "TestResult",

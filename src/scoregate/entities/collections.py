@@ -142,6 +142,9 @@ class Behaviors(_Labels[Behavior]):
     entity, field = Behavior, "behavior"
 
 
+Requirements = Behaviors
+
+
 class Categories(_Labels[Category]):
     """All categories: those with a document, and those that tests use."""
 

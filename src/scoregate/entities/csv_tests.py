@@ -31,6 +31,7 @@ PROMPT_COLUMNS = {
 CONVERSATION_COLUMNS = ("goal", "instructions", "restrictions", "scenario", "min_turns", "max_turns")
 COLUMNS = ("category", "topic", "behavior", "test_type", *PROMPT_COLUMNS, *CONVERSATION_COLUMNS, "metadata", "id")
 COLUMN_ALIASES = {"requirement": "behavior"}
+_KNOWN_COLUMNS = (*COLUMNS, *COLUMN_ALIASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def parse_header(cells: Sequence[str], path: Path, delimiter: str) -> Header:
         InvalidTests: a required column is missing, or a column comes twice.
     """
     names = [_column_name(cell) for cell in cells]
+    # Exports have a column under both of its names, for readers that know one of them.
+    names = [name if COLUMN_ALIASES.get(name) in names else COLUMN_ALIASES.get(name, name) for name in names]
     problems = [f"column {name!r:.60} comes twice" for name in dict.fromkeys(names) if name and names.count(name) > 1]
     # A table of conversations needs no prompts.
     required = [name for name in REQUIRED_COLUMNS if name != "prompt_content" or "goal" not in names]
@@ -77,19 +80,18 @@ def parse_header(cells: Sequence[str], path: Path, delimiter: str) -> Header:
             if any(names)
             else "The first row names the columns; there is none.",
         )
-    columns = tuple(name if name in COLUMNS else None for name in names)
-    return Header(path, delimiter, columns, tuple(name for name in names if name and name not in COLUMNS))
+    columns = tuple(name if name in _KNOWN_COLUMNS else None for name in names)
+    return Header(path, delimiter, columns, tuple(name for name in names if name and name not in _KNOWN_COLUMNS))
 
 
 def _column_name(cell: str) -> str:
     name = cell.strip()
     plain = name.casefold()
-    known = COLUMN_ALIASES.get(plain, plain)
-    return known if known in COLUMNS else name
+    return plain if plain in _KNOWN_COLUMNS else name
 
 
 _LABELS = ("category", "topic", "behavior")
-_COMMON_COLUMNS = (*_LABELS, "prompt_content", "expected_response", "test_type", "id")
+_COMMON_COLUMNS = (*_LABELS, "requirement", "prompt_content", "expected_response", "test_type", "id")
 _SINGLE_TURN_VALUES = ("", TestType.SINGLE_TURN.value)
 _NUMBER_COLUMNS = ("min_turns", "max_turns")
 _TEST_TYPES = {kind.value.casefold(): kind for kind in TestType}
@@ -134,8 +136,8 @@ class RowReader:
 
     def _question(self, cells: list[str], line: int) -> dict[str, Any] | None:
         """The fields of a row with common columns only, which is the fast path; None for any other row."""
-        category, topic, behavior, content, expected, kind, own = self._usual(cells)
-        if self._rare is not None and any(self._rare(cells)):
+        category, topic, behavior, requirement, content, expected, kind, own = self._usual(cells)
+        if (self._rare is not None and any(self._rare(cells))) or requirement not in ("", behavior):
             return None
         if kind not in _SINGLE_TURN_VALUES or not content or not category.strip() or not behavior.strip():
             return None
@@ -160,13 +162,19 @@ def _cell_getter(columns: Sequence[str | None], names: Sequence[str]) -> Callabl
 def _parse_row(row: Mapping[str | None, str]) -> tuple[dict[str, Any], list[str]]:
     """The fields of any row, and its problems."""
     fields: dict[str, Any] = {name: intern(text) for name in _LABELS if (text := row[name])}
+    if row.get("requirement"):
+        fields["requirement"] = row["requirement"]
     problems = list(_add_optional_cells(fields, {name: text for name, text in row.items() if name and text}))
     if content := row.get("prompt_content"):
         given = {field: row[column] for column, field in PROMPT_COLUMNS.items() if row.get(column)}
         fields["prompt"] = {**given, "content": content}
     default = TestType.MULTI_TURN if "test_configuration" in fields else TestType.SINGLE_TURN
     fields["test_type"] = kind = fields.get("test_type") or default
-    problems += [f"column {name}: is empty" for name in ("category", "behavior") if not row[name].strip()]
+    problems += [
+        f"column {name}: is empty"
+        for name, cell in (("category", row["category"]), ("behavior", row["behavior"] or row.get("requirement", "")))
+        if not cell.strip()
+    ]
     configuration = fields.get("test_configuration")
     if (kind is TestType.MULTI_TURN or configuration) and not (configuration and configuration.get("goal")):
         problems.append("column goal: is empty, and this test is a conversation")

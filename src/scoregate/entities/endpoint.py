@@ -60,12 +60,18 @@ class Endpoint(StoredEntity):
         self._check_required()
         return build_document(ENDPOINTS, {**self._fields(), "id": self.id or ""}, None)  # type: ignore[no-any-return]
 
-    def invoke(self, input: str, conversation_id: str | None = None) -> dict[str, Any]:  # noqa: A002
+    def invoke(
+        self,
+        input: str,  # noqa: A002
+        conversation_id: str | None = None,
+        session_id: str | None = None,
+    ) -> dict[str, Any]:
         """Send a message and wait for the reply.
 
         Args:
             input: the message.
             conversation_id: the id of an existing conversation.
+            session_id: another name of `conversation_id`.
 
         Returns:
             `output`, `conversation_id`, `context`, `metadata`, `tool_calls` and `execution_time` in milliseconds.
@@ -77,7 +83,7 @@ class Endpoint(StoredEntity):
         from scoregate.endpoints import invoke
 
         definition, started = self.definition, time.perf_counter()
-        reply = invoke(definition, input, conversation_id)
+        reply = invoke(definition, input, conversation_id or session_id)
         return {**reply, "execution_time": (time.perf_counter() - started) * 1000}
 
     def test(self) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from scoregate.entities.csv_tests import (
     Notify,
     NumberedTest,
 )
-from scoregate.entities.test import Test
+from scoregate.entities.test import REFUSED_FIELDS, Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
 from scoregate.store.errors import error_message
 from scoregate.store.tables import open_text, read_json, read_json_lines
 
-TEST_FIELDS = frozenset({*COLUMNS, *COLUMN_ALIASES, "prompt", "test_configuration", "test_metadata"})
+TEST_FIELDS = frozenset({*COLUMNS, *COLUMN_ALIASES, *REFUSED_FIELDS, "prompt", "test_configuration", "test_metadata"})
 
 
 def read_json_tests(path: Path, notify: Notify) -> Iterator[NumberedTest]:

@@ -62,6 +62,9 @@ class Behavior(HasMetrics):
     description: str | None = None
 
 
+Requirement = Behavior  # the name in Rhesis since version 0.13
+
+
 class Category(StoredEntity):
     """A category of tests."""
 

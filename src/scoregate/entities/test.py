@@ -28,6 +28,11 @@ __all__ = ["Test", "TestConfiguration", "dump_json", "dump_test_line"]
 
 _LABELS = ("category", "topic", "behavior")
 _ALIASES = {"requirement": "behavior", "test_metadata": "metadata"}
+# Fields of Rhesis that an endpoint would get. Without them the test would be another one.
+REFUSED_FIELDS = {
+    "files": "Put the text of the file into the prompt, or give images to `scoregate.evaluate` as `Media`.",
+    "test_parameters": "Put the values into the prompt, or make an endpoint for each set of parameters.",
+}
 
 
 # Ids that this process generated. Another run generates other ids.
@@ -160,6 +165,9 @@ class Test(Entity):
         )
         if not has_objects and _FIELD_NAMES.issuperset(data):
             return data
+        for name, advice in REFUSED_FIELDS.items():
+            if data.get(name):
+                raise ValueError(f"{name} of a test are not supported: it would run without them. {advice}")
         fields = _replace_aliases(data)
         for name in _LABELS:
             if isinstance(fields.get(name), Mapping):

@@ -21,6 +21,7 @@ from scoregate.entities.json_tests import read_json_lines_tests, read_json_tests
 from scoregate.entities.test import Test, dump_json, dump_test_line
 from scoregate.errors import InvalidTests, StoreError
 from scoregate.store.errors import check_items
+from scoregate.store.json_lines import encode_row
 from scoregate.store.tables import TableError, guard_cell
 
 
@@ -80,7 +81,7 @@ _READERS: dict[str, Callable[[Path, Notify], Iterator[NumberedTest]]] = {
 }
 
 
-_REQUIRED_COLUMNS = ("category", "topic", "behavior", "test_type")
+_REQUIRED_COLUMNS = ("category", "topic", "behavior", "requirement", "test_type")
 _OPTIONAL_COLUMNS = ("metadata", "id", "prompt_id")
 # A lone surrogate has a form in JSON, but not in UTF-8.
 _SURROGATES = "backslashreplace"
@@ -110,20 +111,27 @@ def write_csv(tests: Sequence[Test], path: Path) -> None:
 
 def write_json(tests: Sequence[Test], path: Path, indent: int | None) -> None:
     """Write a JSON list of objects; otherwise as `write_csv`."""
-    rows = [json.loads(dump_test_line(test)) for test in tests]
+    rows = [_export_fields(test) for test in tests]
     path.write_text(json.dumps(rows, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8", errors=_SURROGATES)
 
 
 def write_json_lines(tests: Iterable[Test], path: Path) -> None:
     """Write JSON lines; otherwise as `write_csv`."""
-    lines = [dump_test_line(test) + b"\n" for test in tests]
+    lines = [encode_row(_export_fields(test)) + b"\n" for test in tests]
     with path.open("wb") as file:
         file.writelines(lines)
 
 
+def _export_fields(test: Test) -> dict[str, Any]:
+    """The stored fields. Rhesis reads the behavior as `requirement` since version 0.13, as `behavior` before."""
+    fields = json.loads(dump_test_line(test))
+    return {**fields, "requirement": test.requirement} if test.requirement else fields
+
+
 def _to_cells(test: Test) -> dict[str, str]:
     """The cells that are not empty, by column."""
-    fields: dict[str, Any] = {name: getattr(test, name) for name in ("category", "topic", "behavior", "id")}
+    plain = ("category", "topic", "behavior", "requirement", "id")
+    fields: dict[str, Any] = {name: getattr(test, name) for name in plain}
     fields["test_type"] = test.turns.value
     if test.prompt is not None:
         fields |= {column: getattr(test.prompt, name) for column, name in PROMPT_COLUMNS.items()}

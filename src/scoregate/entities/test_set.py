@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from scoregate.entities.base import to_id
@@ -50,6 +50,17 @@ class TestSet(TestSetBase):
             check_tests(self.tests or ())
             self.test_set_type = common_type(self.tests or (), self.test_set_type)
         return {**super().push(), "test_count": self.test_count}
+
+    def pull(self, include_tests: bool = True) -> Self:
+        """Load its fields from the store, and return it; as `Entity.pull`.
+
+        Args:
+            include_tests: whether to read the tests, too; otherwise the field `tests` does not change.
+        """
+        super().pull()
+        if include_tests:
+            self.tests = list(self._kept_tests(current_store()))
+        return self
 
     def fetch_tests(self, skip: int = 0, limit: int | None = None) -> list[Test]:
         """Read tests from the store. The field `tests` does not change.
@@ -200,7 +211,7 @@ class TestSet(TestSetBase):
             The keys of `add_tests`, and the number of removed tests as `removed_associations`.
 
         Raises:
-            EntityError: the set has no id.
+            EntityError: the set has no id, or there is no such test in the store; then none is removed.
             StoreError: the set cannot be written.
         """
         gone, total = remove_tests(current_store(), self._id_for("removing tests"), tests)
@@ -245,10 +256,6 @@ class TestSet(TestSetBase):
             write_tests(writer, document.id, map(dump_test_line, self.tests or ()))
         super()._write(writer, document)
 
-    def _take(self, head: Any, store: Store) -> None:
-        super()._take(head, store)
-        self.tests = list(self._kept_tests(store))
-
 
 def resolve_test(store: Store, given: Any) -> Test:
     """A test, given as a test, as fields or as an id.
@@ -260,9 +267,23 @@ def resolve_test(store: Store, given: Any) -> Test:
         return given
     if isinstance(given, Mapping) and given.keys() != {"id"}:
         return Test.model_validate(given)
-    if (stored := find_test(store, to_id(given))) is None:
-        raise EntityError(f"there is no test {to_id(given)!r:.200}")
+    if (stored := find_test(store, own := _resolve_id(given))) is None:
+        raise _unresolved_error(own)
     return Test.read(stored)
+
+
+def _resolve_id(given: Any) -> str:
+    try:
+        return to_id(given)
+    except TypeError:
+        raise _unresolved_error(given) from None
+
+
+def _unresolved_error(given: object) -> EntityError:
+    return EntityError(
+        f"Cannot resolve test reference: there is no test {given!r:.200}",
+        advice="Give a test that has an id, a dict with an 'id', or the id of a stored test.",
+    )
 
 
 def add_tests(store: Store, own: str, tests: list[Test]) -> tuple[int, int]:
@@ -294,12 +315,14 @@ def remove_tests(store: Store, own: str, given: Iterable[Any]) -> tuple[int, int
     """Remove tests from a stored set by id; return the number of removed and of remaining tests.
 
     Raises:
-        EntityError: there is no such set.
+        EntityError: there is no such set, or the store has no test with one of the ids.
         StoreError: the set cannot be written.
     """
-    gone = {to_id(each) for each in given}
+    gone = {_resolve_id(each) for each in given}
     with store.open_writer() as writer:
         present = _stored_ids(store, own)
+        if unknown := [each for each in sorted(gone - present) if find_test(store, each) is None]:
+            raise _unresolved_error(unknown[0])
         write_tests(
             writer, own, (dump_stored_test(test) for test in load_stored_tests(store, own) if test.id not in gone)
         )

@@ -100,7 +100,8 @@ def _stored_row(item: Any, place: str) -> Row | None:
     if type(item).__module__ != "scoregate.datasets.schema":
         return None
     row = make_row(item.properties, place)
-    return replace(row, case=item, item_id=None if item.example_id is None else str(item.example_id))
+    # An id that was generated is another one in the next run.
+    return replace(row, case=item, item_id=str(item.example_id) if isinstance(item.example_id, int) else None)
 
 
 def _read_file(path: Path, folder: Path | None, problems: list[str]) -> Iterator[Row]:

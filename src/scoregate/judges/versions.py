@@ -181,7 +181,8 @@ def _missing_error(state: JudgeState, what: str, existing: Sequence[str]) -> Jud
 class JudgeVersionPin(TypedDict, total=False):
     """A judge, by name or id, and one of its versions: by tag, as "1.2", or by numbers.
 
-    Without a version it is the one with the tag `prod`, else the newest.
+    Without a version it is the one with the tag `prod`, else the newest. `major_version` and `minor_version`, as in
+    judgeval, are other names of `major` and `minor`.
     """
 
     name: str
@@ -190,11 +191,18 @@ class JudgeVersionPin(TypedDict, total=False):
     version: str
     major: int
     minor: int
+    major_version: int
+    minor_version: int
 
 
 _PIN_KEYS = tuple(JudgeVersionPin.__annotations__)
-# The same keys in the records of runs.
-_PIN_SYNONYMS = {"judge_major_version": "major", "judge_minor_version": "minor"}
+# Keys of judgeval's pins, and of the records of runs.
+_PIN_SYNONYMS = {
+    "major_version": "major",
+    "minor_version": "minor",
+    "judge_major_version": "major",
+    "judge_minor_version": "minor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +228,11 @@ def parse_pins(given: Sequence[Mapping[str, Any]] | None) -> list[Pin]:
 def _parse_pin(entry: Any) -> Pin:
     if not isinstance(entry, Mapping):
         raise ValueError('judge_versions entries must be dicts like {"name": "my-judge", "tag": "prod"}')
-    fields: dict[Any, Any] = {_PIN_SYNONYMS.get(key, key): value for key, value in entry.items() if value is not None}
+    fields: dict[Any, Any] = {}
+    for key, value in entry.items():
+        name = _PIN_SYNONYMS.get(key, key)
+        if value is not None and fields.setdefault(name, value) != value:
+            raise ValueError(f"judge_versions: {name} is given twice, as {fields[name]!r:.60} and {value!r:.60}")
     if unknown := [key for key in fields if key not in _PIN_KEYS]:
         raise ValueError(f"judge_versions entries have no key {unknown[0]!r:.60}, only {', '.join(_PIN_KEYS)}")
     judge = fields.get("judge_id") or fields.get("name")

@@ -1,5 +1,6 @@
 """Metrics: judges of one output or of a conversation, and functions, for tests against an endpoint or by themselves."""
 
+from scoregate.enums import TestType as MetricScope
 from scoregate.grading.grade import Grade, ThresholdOperator
 from scoregate.grading.subject import Subject
 from scoregate.metrics.definitions import read_metric, read_metrics
@@ -28,6 +29,7 @@ __all__ = [
     "Judge",
     "Metric",
     "MetricResult",
+    "MetricScope",
     "NumericJudge",
     "Subject",
     "ThresholdOperator",

@@ -246,6 +246,7 @@ class CategoricalJudge(PromptJudge, OfOutputs):
     Args:
         categories: at least two names.
         passing_categories: one or several of them, which pass.
+        requires_context: whether a test needs retrieved texts; conversations have none.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -253,6 +254,7 @@ class CategoricalJudge(PromptJudge, OfOutputs):
     categories: Sequence[str] = ()
     passing_categories: Sequence[str] = ()
     requires_ground_truth: bool = True
+    requires_context: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -264,6 +266,15 @@ class CategoricalJudge(PromptJudge, OfOutputs):
             raise MetricError(
                 f"{self.name!r:.60}: the passing_categories {sorted(unknown)!r:.100} are none of its categories,"
                 f" {list(self.categories)!r:.200}"
+            )
+
+    def check_subject(self, subject: Subject) -> None:
+        """Check that there is a context if the metric needs one; see `Judge.check_subject`."""
+        super().check_subject(subject)
+        if self.requires_context and subject.conversation is None and not subject.context:
+            raise MetricError(
+                f"{self.name!r:.60} needs a context, and the output of this test has none",
+                advice="Let the response_mapping of the endpoint find it, or set requires_context=False.",
             )
 
     def _parse_names(self, field_name: str, *, least: int) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from scoregate.metrics.function import FunctionMetric
 from scoregate.metrics.judges import Judge
 from scoregate.metrics.metric import Metric
 
-_NO_EFFECT = ("name", "id", "description", "metric_type", "metric_scope")
+# `requires_context` decides whether there is a score, and changes none.
+_NO_EFFECT = ("name", "id", "description", "metric_type", "metric_scope", "requires_context")
 _IN_PROMPT = ("evaluation_prompt", "evaluation_steps", "reasoning", "evaluation_examples", "model")
 
 

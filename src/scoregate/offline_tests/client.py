@@ -180,7 +180,7 @@ class OfflineTestsFactory:
 
     def _check_version(self, config: TestConfig, version: int | str) -> None:
         versions = self._client.datasets.versions(config.dataset)
-        known = [key for each in versions for key in (each.version_number, str(each.version_id))]
+        known = [key for each in versions for key in (each.version_number, each.version_id)]
         if version is True or version not in known:
             raise InvalidDataset(
                 f"Dataset version {version!s:.60} does not exist for the dataset of test config {config.name!r:.60}",

@@ -101,7 +101,7 @@ class OfflineTestResult:
     status: Status
     ui_results_url: str | None
     results: list[ScoringResult]
-    agent_offline_trace_ids: Mapping[int, str]
+    agent_offline_trace_ids: Mapping[int | str, str]
     name: str
     suite: SuiteResult = field(repr=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
@@ -50,7 +50,7 @@ class Attempt:
         if self.has_output or trace is not None:
             shown = {**fields, _OUTPUT: self.output} if self.has_output and _OUTPUT not in fields else fields
             trace_id = example.offline_trace_id if trace is None else trace.trace_id
-            seen = Example(shown, example.name, example.example_id, trace_id, trace)
+            seen = replace(example, _properties=shown, offline_trace_id=trace_id, trace=trace)
         text = trace.text() if trace is not None and with_trace else None
         return Subject(output=self.output if self.has_output else None, trace=text, fields=fields, example=seen)
 

@@ -42,7 +42,7 @@ def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
         first = next((value for value in example.properties.values() if isinstance(value, str)), "")
         values = [_value_text(scores[name].value, scores[name].error) if name in scores else "" for name in names]
         outcome = f"{_MARKS[row.success]} {row.error or ''}".strip()
-        cells.append([f"{example.example_id or number} {_shorten(row.name or first)}", *values, _shorten(outcome)])
+        cells.append([f"{_label(row, number)} {_shorten(row.name or first)}", *values, _shorten(outcome)])
     passed = "" if result.passed is None else f", {sum(bool(row.success) for row in result.results)} passed"
     lines = [f"{_shorten(result.name)}: {result.status}, {len(rows)} rows{passed}"]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -55,6 +55,12 @@ def print_result(result: OfflineTestResult, *, notice: str = "") -> None:
     lines += [result.ui_results_url] if result.ui_results_url else []
     lines += [notice] if notice else []
     print_text("\n".join(lines))
+
+
+def _label(row: ScoringResult, number: int) -> int:
+    """The example's id in its dataset, else its number in the run."""
+    own = row.data_object.example_id
+    return own if isinstance(own, int) else number
 
 
 def _value_text(value: str | float | None, error: str | None) -> str:
@@ -91,12 +97,16 @@ def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
         TimeoutError: the judges took too long; the finished rows are in the record.
         JudgmentTestError: `assert_test` is set and a row does not pass, or there are no rows.
     """
-    started, folder, run_id = perf_counter(), events_folder(), str(uuid4())
     tracer = None
     if test.agent:
         with suppress(MissingExtra):
             tracer = OfflineTracer()
-    offline_run = OfflineRun(test, tracer=tracer)
+    return run_offline(OfflineRun(test, tracer=tracer), assert_test=assert_test)
+
+
+def run_offline(offline_run: OfflineRun, *, assert_test: bool = False, run_id: str = "") -> OfflineTestResult:
+    """As `run_test`, for a run that is prepared."""
+    test, started, folder, run_id = offline_run.test, perf_counter(), events_folder(), run_id or str(uuid4())
     selection, is_main = read_selection(), is_called_by_script()
     suite = offline_run.suite(selection, message=run_message() or test.title, origin=caller_origin())
     with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
@@ -130,17 +140,17 @@ def report_missing_config(name: str) -> None:
 
 def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names: Sequence[str]) -> OfflineTestResult:
     attempts = offline_run.attempts
-    traces: Mapping[int, str] = {
+    traces = {
         each.example.example_id: each.trace_id
         for each in (attempts if offline_run.tracer else ())
-        if each.trace_id is not None and each.example.example_id is not None
+        if each.trace_id is not None
     }
     test = offline_run.test
     title = test.title or f"{test.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{run_id[:6]}"
     errors = [result.error for each in attempts for result in each.results.values()]
     status: Status = "completed" if None in errors else "error"
     rows = [_build_row(each, names) for each in attempts]
-    return OfflineTestResult(run_id, status, results_url(), rows, dict(traces), title, make_lazy_result(log))
+    return OfflineTestResult(run_id, status, results_url(), rows, traces, title, make_lazy_result(log))
 
 
 def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
@@ -162,5 +172,5 @@ def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:
 def _failure_text(result: OfflineTestResult) -> str:
     if result.status != "completed":
         return f"Test run {result.test_run_id} finished with status {result.status!r}"
-    failed = [row.data_object.example_id or number for number, row in enumerate(result.results, 1) if not row.success]
+    failed = [_label(row, number) for number, row in enumerate(result.results, 1) if not row.success]
     return f"Test run {result.test_run_id} failed its pass condition for {len(failed)} example(s): {failed}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, Origin
-from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
+from scoregate.core.suite import TARGET, Case, Description, RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.environment import Selection, count_all_trials, select_cases
@@ -134,25 +134,44 @@ class OfflineRun:
 
     def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
         """The suite of the selected cases."""
-        test, most = self.test, self.test.limits.max_case_concurrency
-        scorers = build_scorers(test.versions, self._subject, max_concurrency=most, observe=self._keep)
-        conclusion = PassCondition(test.passes, scorers).scorer(max_concurrency=most) if test.passes else None
-        cases = list(cases_of(test.examples, selection.repeats or 1))
+        test, scorers = self.test, self._build_scorers()
+        cases = self.build_cases(selection.repeats or 1)
         return Suite(
             test.name,
-            list(select_cases(cases, test.name, selection, describe_example)),
+            list(select_cases(cases, test.name, selection, self.describe)),
             self._task(),
-            describe_example,
+            self.describe,
             lambda attempt: serialize_output(attempt.output),
             scorers,
-            conclusion,
+            self._build_conclusion(scorers),
             lambda attempt: None if attempt.trace is None else attempt.trace.plain(),
+            duration_form=self._duration_form(),
             limits=test.limits,
             variants=(_name_target(test.agent),),
             origin=origin,
             message=message,
             total=count_all_trials(cases, selection),
         )
+
+    def build_cases(self, repeats: int) -> list[Case]:
+        """The cases of the suite."""
+        return list(cases_of(self.test.examples, repeats))
+
+    def describe(self, case: Case) -> Description:
+        """A case as it is recorded."""
+        return describe_example(case)
+
+    def _duration_form(self) -> Callable[[Any], float | None] | None:
+        return None
+
+    def _build_scorers(self) -> Sequence[Scorer]:
+        most = self.test.limits.max_case_concurrency
+        return build_scorers(self.test.versions, self._subject, max_concurrency=most, observe=self._keep)
+
+    def _build_conclusion(self, scorers: Sequence[Scorer]) -> Scorer | None:
+        if self.test.passes is None:
+            return None
+        return PassCondition(self.test.passes, scorers).scorer(max_concurrency=self.test.limits.max_case_concurrency)
 
     def _task(self) -> Callable[[Example], Any]:
         test = self.test

@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat, model_validator
 
-from scoregate.store.json_lines import JsonLines
+from scoregate.store.json_lines import JsonDocument, JsonLines
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store
 from scoregate.store.review_records import Item
@@ -175,6 +175,56 @@ class StoredConfig(Document):
 
 
 CONFIGS = Kind("configs", StoredConfig, TOML, ("config",))
+
+
+Operator: TypeAlias = Literal["eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in"]
+_Number = Annotated[int, Field(ge=0)]
+
+
+class StoredCheck(Item):
+    """What the value of a judge's version must be, compared by `op`."""
+
+    judge_major_version: _Number
+    judge_minor_version: _Number
+    op: Operator
+    expected: Any
+
+    @model_validator(mode="after")
+    def _check_expected(self) -> StoredCheck:
+        is_number = isinstance(self.expected, int | float) and not isinstance(self.expected, bool)
+        if self.op in ("lt", "lte", "gt", "gte") and not is_number:
+            raise ValueError(f"{self.op} compares with a number, not {self.expected!r:.60}")
+        if self.op in ("in", "not_in") and not isinstance(self.expected, list):
+            raise ValueError(f"{self.op} compares with a list, not {self.expected!r:.60}")
+        return self
+
+
+class StoredSuiteCase(Item):
+    """A case of a test suite: the input of the agent, and the checks by the ids of judges."""
+
+    case_id: str = Field(min_length=1, max_length=200)
+    name: str | None = None
+    input: Any
+    expected: dict[str, StoredCheck] = Field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    version_added: int = Field(default=1, ge=1)
+
+
+class StoredTestSuite(Item):
+    """A test suite: the cases of every published version, and those of the draft, if there is one."""
+
+    id: str = Field(default="", max_length=200)
+    name: str = ""
+    description: str | None = None
+    labels: tuple[str, ...] = ()
+    created_at: AwareDatetime | None = None
+    updated_at: AwareDatetime | None = None
+    versions: tuple[tuple[StoredSuiteCase, ...], ...] = ()
+    draft: tuple[StoredSuiteCase, ...] | None = None
+
+
+TEST_SUITES = Kind("test_suites", StoredTestSuite, JsonDocument("test_suite.json"), ("test suite",))
 
 
 def list_configs(store: Store) -> Iterator[tuple[str, StoredConfig]]:

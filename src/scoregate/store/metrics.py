@@ -38,6 +38,7 @@ class StoredMetric(Document):
     categories: tuple[Text, ...] = ()
     passing_categories: tuple[Text, ...] = ()
     requires_ground_truth: bool | None = None
+    requires_context: bool | None = None
     required_criteria: tuple[Text, ...] = ()
     prohibited_criteria: tuple[Text, ...] = ()
     created_at: AwareDatetime | None = None

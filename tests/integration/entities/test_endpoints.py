@@ -20,6 +20,7 @@ def test_an_endpoint_is_pushed_pulled_and_called(chat_service: ChatService, tmp_
     assert first["output"] == "You said: hello"
     assert (first["context"], first["execution_time"] > 0) == (["the handbook, page 3"], True)
     assert bot.invoke("again", first["conversation_id"])["metadata"]["turn"] == 2
+    assert bot.invoke("once more", session_id=first["conversation_id"])["metadata"]["turn"] == 3
     assert bot.test()["conversation_id"] != first["conversation_id"]
 
 

@@ -202,14 +202,24 @@ def test_an_unknown_category_is_an_error(server: OpenAIServer) -> None:
     assert only_case(run([TONE])).errors[0].error.type == "MalformedAnswer"
 
 
+def test_a_missing_context_is_an_error_of_the_metric(server: OpenAIServer) -> None:
+    grounded = replace(TONE, requires_context=True)
+    without, with_ = (only_case(run([grounded], {"a": replace(SINGLE, context=each)})) for each in ((), ("We open.",)))
+    assert "'tone' needs a context" in without.errors[0].error.message
+    assert set(with_.evaluations) == {"tone"}
+    assert len(server.requests) == 1
+
+
 def test_a_missing_field_is_an_error_of_the_metric(server: OpenAIServer) -> None:
     server.answers("", {"answer": 5})
-    case = only_case(run([POLITE, TONE, behavior_judge()], {"a": replace(SINGLE, expected_output=None, behavior="")}))
+    metrics = [POLITE, TONE, behavior_judge(), replace(TONE, name="grounded", requires_context=True)]
+    case = only_case(run(metrics, {"a": replace(SINGLE, expected_output=None, behavior="", context=())}))
     assert set(case.evaluations) == {"polite"}
     errors = {error.evaluator: error.error for error in case.errors}
     assert "needs an expected_output" in errors["tone"].message
     assert "requires_ground_truth=False" in errors["tone"].advice
     assert "this test names none" in errors["behavior"].message
+    assert "needs an expected_output" in errors["grounded"].message
     assert len(server.requests) == 1
 
 

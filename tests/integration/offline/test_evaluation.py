@@ -26,6 +26,8 @@ def test_code_judges_and_stored_judges_mix(client: Client) -> None:
         "question 1": {"helpfulness": "Yes", "Matches": "Yes", "stars": 1.0},
         "question 2": {"helpfulness": "Yes", "Matches": "No", "stars": 2.0},
     }
+    by_id = {row.data_object.example_id: row.data_object for row in rows}
+    assert by_id == {example.example_id: example for example in EXAMPLES}
     assert sorted((row.data_object["input"], row.success) for row in rows) == [
         ("question 1", True),
         ("question 2", False),

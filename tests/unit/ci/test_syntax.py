@@ -253,6 +253,7 @@ def test_a_long_chain_of_calls_is_followed(chain: list[str]) -> None:
         ("from project import client\nclient.offline_tests.run('nightly')", ("nightly",)),
         ("from scoregate import Client\nClient().evaluation.run([], [], eval_run_name='now')", ("now",)),
         ("from scoregate import Client\nClient().evaluation.create().run([], [])", None),
+        ("from scoregate import Client\nrun = Client().test_runs.start('support')", None),
     ],
 )
 def test_runs_of_a_client_are_found(source: str, suites: tuple[str, ...] | None) -> None:
@@ -269,6 +270,8 @@ def test_a_run_with_a_client_from_a_fixture_is_run_by_pytest() -> None:
     "source",
     [
         "from judgeval import Judgeval\nJudgeval('p').offline_tests.run('nightly')",
+        "from judgeval import Judgeval\nJudgeval('p').test_runs.start('support')",
+        "from elsewhere import client\nclient.test_runs.start('support')",
         "from elsewhere import client\nclient.evaluation.run([], [])",
         "from scoregate import Client\nClient().offline_tests.get_config('nightly')",
         "from scoregate import Client\nClient().datasets.run('nightly')",

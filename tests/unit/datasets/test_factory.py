@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -272,12 +274,29 @@ def test_names_and_traces_are_stored(datasets: Datasets) -> None:
     assert "input" in example
     assert "name" not in example
     assert example.to_dict() == {
-        "example_id": 1, "name": "first", "offline_trace_id": "ab" * 16, "input": "x", "run": "ab" * 16,
+        "example_id": 1, "created_at": dataset.version.created_at.isoformat(), "name": "first",
+        "offline_trace_id": "ab" * 16, "input": "x", "run": "ab" * 16,
     }  # fmt: skip
     plain = datasets.create("plain", TEXTS)
     with pytest.raises(JudgmentValidationError, match="'offline_trace_id': there is no such column"):
         plain.add_examples([Example.create(offline_trace_id="ab" * 16, **ROW)])
     assert Schema({"name": "string"}).line({"name": "a column"}) == b'{"name": "a column"}'
+
+
+def test_an_example_has_an_id_and_a_time_at_once() -> None:
+    before = datetime.now(UTC)
+    one, other = Example.create(input="x"), Example.create(input="x")
+    assert UUID(str(one.example_id)) != UUID(str(other.example_id))
+    assert before <= datetime.fromisoformat(one.created_at) <= datetime.fromisoformat(other.created_at)
+    assert one.to_dict() == {"example_id": one.example_id, "created_at": one.created_at, "input": "x"}
+
+
+def test_examples_of_a_dataset_have_the_time_of_their_version(datasets: Datasets) -> None:
+    dataset = datasets.create("golden", examples=[{"n": 1}, {"n": 2}])
+    dataset.add_examples([{"n": 3}])
+    newest, oldest = (each.created_at.isoformat() for each in dataset.versions())
+    assert newest > oldest
+    assert [(each.example_id, each.created_at) for each in dataset] == [(1, oldest), (2, oldest), (3, newest)]
 
 
 @pytest.mark.parametrize("type_", ["json", "yaml"])
@@ -286,7 +305,7 @@ def test_saved_rows_can_be_added(datasets: Datasets, tmp_path: Path, type_: Any)
     path = datasets.create("golden", examples=rows_).save_as(type_, tmp_path / "out")
     assert path == tmp_path / "out" / f"golden.{type_}"
     copy = datasets.create("copy", TEXTS)
-    {"json": copy.add_from_json, "yaml": copy.add_from_yaml}[type_](str(path))
+    {"json": copy.add_from_json, "yaml": copy.add_from_yaml}[type_](str(path), batch_size=10)
     assert rows(copy) == rows_
     assert datasets.get("golden").save_as(type_, tmp_path, "other").name == f"other.{type_}"
 

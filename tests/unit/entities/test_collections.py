@@ -15,6 +15,8 @@ from scoregate.entities import (
     Endpoint,
     Endpoints,
     Metrics,
+    Requirement,
+    Requirements,
     TestResult,
     TestResults,
     TestRun,
@@ -89,6 +91,11 @@ def test_labels_of_tests_need_no_document() -> None:
     assert refuses.add_metric("safety") == Behaviors.pull(id="refuses").get_metrics() == ["safety"]
     assert Category(name="a", description="A").push()["description"] == "A"
     assert Categories.pull(name="A").description == "A"
+
+
+def test_requirements_are_behaviors() -> None:
+    Requirement(name="Answers", metrics=["polite"]).push()
+    assert Requirements.pull(name="answers").metrics == Behaviors.pull(name="answers").metrics == ["polite"]
 
 
 def test_tests_have_no_names() -> None:

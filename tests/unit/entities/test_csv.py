@@ -69,10 +69,10 @@ def test_only_needed_columns_are_written(tmp_path: Path) -> None:
         make_test_set("x", *tests).to_csv(tmp_path / "out.csv")
         return (tmp_path / "out.csv").read_bytes().decode().partition("\r\n")[0]
 
-    single = "category,topic,behavior,test_type,prompt_content,expected_response"
+    single = "category,topic,behavior,requirement,test_type,prompt_content,expected_response"
     conversation = "goal,instructions,restrictions,scenario,min_turns,max_turns"
     assert columns(make_question()) == single
-    assert columns(make_conversation()) == f"category,topic,behavior,test_type,{conversation}"
+    assert columns(make_conversation()) == f"category,topic,behavior,requirement,test_type,{conversation}"
     assert columns(make_conversation(prompt={"content": "x"})) == f"{single},{conversation}"
     foreign = make_question(prompt=Prompt(content="Wann?", language_code="de"), metadata={"a": 1}, id="1")
     assert columns(foreign, make_question()) == f"{single},language_code,metadata,id"
@@ -118,6 +118,17 @@ def test_rows_have_their_first_line(tmp_path: Path) -> None:
 def test_requirement_is_a_column_and_headers_ignore_case(tmp_path: Path) -> None:
     path = write_table(tmp_path, " Prompt_Content ,CATEGORY,topic,requirement,,\nq,c,t,b,,\n")
     assert TestSet.from_csv(path).behaviors == ["b"]
+
+
+def test_both_names_of_the_behavior_can_be_columns(tmp_path: Path) -> None:
+    path = write_table(tmp_path, f"{HEADER},Requirement\nq,c,t,b,b\nr,c,t,,d\ns,c,t,e,\n")
+    assert [test.behavior for test in TestSet.from_csv(path).tests or []] == ["b", "d", "e"]
+    path = write_table(tmp_path, f"{HEADER},requirement\nq,c,t,b,b\nr,c,t,b,d\ns,c,t,,\n")
+    with pytest.raises(InvalidTests) as exc_info:
+        TestSet.from_csv(path)
+    first, second = exc_info.value.message.splitlines()
+    assert first.endswith(":3: behavior and requirement are one field, and say 'b' and 'd'")
+    assert second.endswith(":4: column behavior: is empty")
 
 
 def test_types_are_inferred(tmp_path: Path) -> None:

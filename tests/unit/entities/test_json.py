@@ -38,13 +38,17 @@ def test_a_line_has_its_number(tmp_path: Path) -> None:
     ]
 
 
-def test_lines_equal_the_stores(tmp_path: Path) -> None:
+def test_exports_are_the_lines_of_the_store_with_both_names_of_the_behavior(tmp_path: Path) -> None:
     test_set = make_test_set("Hours", make_question("a\u202eb", id="1"))
     test_set.push()
     test_set.to_jsonl(tmp_path / "out.jsonl")
-    kept = tmp_path / ".scoregate" / "test_sets" / "hours" / "tests.jsonl"
-    assert (tmp_path / "out.jsonl").read_bytes() == kept.read_bytes()
-    assert "a\\u202eb" in kept.read_text(encoding="utf-8"), "what a reviewer would not see is written out"
+    test_set.to_json(tmp_path / "out.json")
+    kept = (tmp_path / ".scoregate" / "test_sets" / "hours" / "tests.jsonl").read_text(encoding="utf-8")
+    line = (tmp_path / "out.jsonl").read_text(encoding="utf-8")
+    expected = {**json.loads(kept), "requirement": "Answers"}
+    assert [json.loads(line)] == json.loads((tmp_path / "out.json").read_text(encoding="utf-8")) == [expected]
+    assert "a\\u202eb" in kept, "what a reviewer would not see is written out"
+    assert "a\\u202eb" in line
 
 
 @pytest.mark.parametrize(
@@ -57,6 +61,7 @@ def test_lines_equal_the_stores(tmp_path: Path) -> None:
         ('[{"category": "c", "behavior": "b", "test_type": "Multi-Turn"}]', ", test 1: goal: is missing"),
         ('[{"category": 1, "behavior": "b"}]', ", test 1: category: must be a valid string, not 1"),
         ('[{"category": "c", "category": "d"}]', ": 'category' comes twice"),
+        (json.dumps([{**FLAT, "files": ["shoe.png"]}]), ", test 1: files of a test are not supported"),
         ("[]", " has no tests"),
         (b'["\xff"]', ":1: is not UTF-8"),
         ("[" * 100_000, ": is nested too deeply"),

@@ -64,6 +64,14 @@ def test_invalid_tests_are_refused(fields: dict[str, object]) -> None:
         Test.model_validate(fields)
 
 
+@pytest.mark.parametrize("fields", [{"files": ["shoe.png"]}, {"test_parameters": {"temperature": 0}}])
+def test_fields_that_would_change_the_answer_are_refused(fields: dict[str, object]) -> None:
+    (name,) = fields
+    with pytest.raises(ValidationError, match=f"{name} of a test are not supported"):
+        make_question(**fields)
+    assert make_question(**{name: None}) == make_question(**{name: type(fields[name])()}) == make_question()
+
+
 def test_assignments_are_checked() -> None:
     test = make_question()
     with pytest.raises(ValidationError):

@@ -87,6 +87,8 @@ def test_lists_count_tests_without_reading_them() -> None:
     assert head.tests is None
     assert (head.test_count, head.topics) == (2, ["Hours"])
     assert [test.prompt.content for test in head.fetch_tests(1, 5) if test.prompt] == ["b"]
+    assert head.pull(include_tests=False) is head
+    assert head.tests is None
     head.name = "renamed"
     head.push()
     assert read_contents(head.pull()) == "ab"
@@ -152,8 +154,15 @@ def test_tests_can_change() -> None:
     assert read_contents(test_set) == read_contents(TestSets.pull(id="x")) == "abloose" + "u"
     loose.prompt.content = "changed"  # type: ignore[union-attr]
     assert test_set.add_tests([loose])["message"] == "0 added, 1 replaced"
-    done = test_set.remove_tests(["loose", uuid, "none"])
+    elsewhere = make_question("elsewhere", id="elsewhere")
+    elsewhere.push()
+    done = test_set.remove_tests(["loose", uuid, elsewhere])
     assert (done["removed_associations"], done["total_tests"]) == (2, 3)
+    assert done["message"] == "2 removed, 1 were not there"
+    for reference in ("none", make_question("without id"), {"name": "a"}, 7):
+        with pytest.raises(EntityError, match="Cannot resolve test reference: there is no test "):
+            test_set.remove_tests([test_set.tests[0], reference])  # type: ignore[index,list-item]
+    assert TestSets.pull(id="x").test_count == 3
     assert read_contents(test_set) == read_contents(TestSets.pull(id="x")) == "ab"
     assert Tests.exists("loose"), "it stays where else it is"
     with pytest.raises(EntityError, match="there is no test 'none'"):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from scoregate import Client, evaluate
+from scoregate.datasets import Example
 
 ROWS = [{"input": "When?", "expected": "9", "id": "a"}, {"input": "Where?", "expected": "Bern", "id": "b"}]
 
@@ -56,6 +57,12 @@ def test_a_case_from_a_dataset_keeps_the_id_of_its_item() -> None:
     Client().datasets.create("golden", examples=ROWS)
     result = evaluate("demo", data="golden", task=lambda input: input)  # noqa: A006
     assert {case.hash: case.dataset_item_id for case in result.cases} == {"a": "1", "b": "2"}
+
+
+def test_a_generated_id_of_an_example_is_no_id_of_an_item() -> None:
+    data = [Example.create(**row) for row in ROWS]
+    result = evaluate("demo", data=data, task=lambda input: input)  # noqa: A006
+    assert {case.hash: case.dataset_item_id for case in result.cases} == {"a": None, "b": None}
 
 
 class DataFrame(dict[str, Any]):

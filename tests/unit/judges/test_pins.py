@@ -39,6 +39,8 @@ def labels(versions: Any) -> list[str]:
         ([{"name": "helpfulness", "version": "0"}], ["helpfulness 0.1", "tone 0.0"]),
         ([{"name": "helpfulness", "major": 0, "minor": 0}], ["helpfulness 0.0", "tone 0.0"]),
         ([{"name": "helpfulness", "judge_major_version": 1}], ["helpfulness 1.0", "tone 0.0"]),
+        ([{"name": "helpfulness", "major_version": 0, "minor_version": 0}], ["helpfulness 0.0", "tone 0.0"]),
+        ([{"name": "helpfulness", "major_version": 1, "minor_version": None}], ["helpfulness 1.0", "tone 0.0"]),
         ([{"name": "helpfulness", "tag": None, "version": "1.0"}], ["helpfulness 1.0", "tone 0.0"]),
         ([{"name": "helpfulness"}], ["helpfulness 0.1", "tone 0.0"]),
         (
@@ -79,6 +81,9 @@ def test_judges_and_pins_can_be_ids(two_judges: JudgesFactory) -> None:
         ([{"name": "helpfulness", "version": 1.0}], 'a version is written as a string, "1.2", not 1.0'),
         ([{"name": "helpfulness", "version": "1.0", "tag": "prod"}], "give one of them"),
         ([{"name": "helpfulness", "version": "1.0", "major": 1}], "give a version, or major and minor"),
+        ([{"name": "helpfulness", "version": "1.0", "major_version": 1}], "give a version, or major and minor"),
+        ([{"name": "helpfulness", "major": 0, "major_version": 1}], "major is given twice, as 0 and 1"),
+        ([{"name": "helpfulness", "minor_version": 1}], "a minor needs a major"),
         ([{"name": "helpfulness", "minor": 1}], "a minor needs a major"),
         ([{"name": "helpfulness", "major": True}], "whole numbers, not True"),
         ([{"name": "helpfulness", "tag": 3}], "must be a string"),

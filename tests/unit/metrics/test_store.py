@@ -31,6 +31,7 @@ EVERY = [
     NumericJudge("x", model="openai/gpt-4.1", evaluation_steps="a\nb", reasoning="r", evaluation_examples="e"),
     NumericJudge("x", threshold_operator="!=", metric_scope="single-turn", metric_type="style", description="d"),
     CategoricalJudge("Which?", name="tone", categories=["a", "b"], passing_categories="b", requires_ground_truth=False),
+    CategoricalJudge("Which?", name="source", categories=["a", "b"], passing_categories="b", requires_context=True),
     ConversationalJudge("Calm?", name="calm"),
     GoalAchievementJudge(name="goal", required_criteria=["a"], prohibited_criteria=["b"]),
     behavior_judge("openai/gpt-4.1"),

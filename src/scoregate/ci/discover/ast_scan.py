@@ -193,7 +193,7 @@ class _Reader(ast.NodeVisitor):
             parameter = id_parameter(entry_point, called or ast.unparse(node.func))
             arguments = [each.value for each in node.keywords if each.arg == parameter] or node.args[:1]
             value = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else None
-            suite_id = value if isinstance(value, str) else None
+            suite_id = value if parameter and isinstance(value, str) else None
             self.scope.uses.append(SuiteCall(node.lineno, entry_point, suite_id, self.conditional))
         elif called != PARTIAL:
             callbacks = (find_entry_point(dotted_path(each, self.names)) for each in node.args)

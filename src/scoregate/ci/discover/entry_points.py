@@ -49,6 +49,8 @@ _OFFLINE, _EVALUATION = "offline_tests", "evaluation"
 _CLIENT_METHODS = {
     _OFFLINE: EntryPoint(_OFFLINE, {"run": "test_config"}),
     _EVALUATION: EntryPoint(_EVALUATION, {"run": "eval_run_name"}),
+    # The call names a suite by its id, and its record by its name.
+    "test_runs": EntryPoint("test_runs", {"start": ""}),
 }
 _CREATE = "create"
 # Methods of tests and test sets that start a suite, as `test_set.execute(endpoint)`; its id is not in the call.
