@@ -118,11 +118,14 @@ def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     monkeypatch.setenv("MY_KEY", "k")
-    result = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.setenv("OLDPWD", str(tmp_path))
+    result = run(make_agent(tmp_path, env={"MODE": "test", "PWD": str(tmp_path)}), "env")
     assert result.workspace is not None
     environment = json.loads(Path(result.workspace, "env.json").read_text())
     assert (environment["MY_KEY"], environment["MODE"]) == ("k", "test")
-    assert not {"SCOREGATE_EVENTS", "CODEX_HOME"} & environment.keys()
+    assert environment["PWD"] == result.workspace
+    assert not {"SCOREGATE_EVENTS", "CODEX_HOME", "OLDPWD"} & environment.keys()
     home = environment["HOME"]
     assert home not in (os.environ.get("HOME"), result.workspace)
     assert environment["XDG_CONFIG_HOME"] == str(Path(home, ".config"))
