@@ -70,7 +70,7 @@ def _prepare_codex(environ: Mapping[str, str]) -> Setup:
 
 
 def _prepare_gemini(environ: Mapping[str, str]) -> Setup:
-    # It does nothing without questions in a folder that nobody declared trusted, and a workspace is always new.
+    # It doesn't start without questions in a folder that isn't trusted, and a workspace is always new.
     variables = {"GEMINI_CLI_TRUST_WORKSPACE": "true"} if "GEMINI_CLI_TRUST_WORKSPACE" not in environ else {}
     if not environ.get("GOOGLE_GEMINI_BASE_URL") or not environ.get("GEMINI_API_KEY"):
         return Setup(variables)
