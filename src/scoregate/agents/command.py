@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,7 +27,9 @@ from scoregate.core.usage import METER
 from scoregate.errors import AgentError
 
 TEXT = "text"
-_SHOWN = 500
+_SHOWN, _SHORT = 500, 150
+_SHOWN_BYTES = 2_000
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _MOST_TEXT = 16 * 1024 * 1024
 _MOST_STEPS = 100_000
 _EVENT_START = b'{"type"'
@@ -113,10 +116,10 @@ class CommandAgent:
         before = await anyio.to_thread.run_sync(take_snapshot, workspace)
         output = _Output(self)
         has_prompt = any(PROMPT in argument for argument in self.command)
-        environment = self._make_environment(home)
+        environment, options = self._prepare(home)
         with receive_spans(environment, self.otlp if self.network else False) as spans:
             process = AgentProcess(
-                [argument.replace(PROMPT, prompt) for argument in self.command],
+                [*(argument.replace(PROMPT, prompt) for argument in self.command), *options],
                 workspace,
                 {**environment, **spans.variables},
                 None if has_prompt else prompt,
@@ -131,6 +134,21 @@ class CommandAgent:
                     error.trajectory = await self._finish(output, spans, prompt, workspace, before)
                 raise
             return await self._finish(output, spans, prompt, workspace, before)
+
+    def _prepare(self, home: Workspace) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The variables of the agent, and its further options. Its home folder gets the files that it needs."""
+        environment = self._make_environment(home)
+        preset = PRESETS.get(self.events)
+        if preset is None:
+            return environment, ()
+        setup = preset.prepare(environment)
+        for name, content in setup.home_files.items():
+            file = Path(environment["HOME"], name)
+            if file.is_relative_to(home):  # `env` may name another folder, which is the user's
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(content, encoding="utf-8")
+        # The user's own command line has the options that the user wants.
+        return {**environment, **setup.variables}, setup.options if self.command == preset.command else ()
 
     def _make_environment(self, home: Workspace) -> dict[str, str]:
         own = {name: Path(home, folder) for name, folder in _HOME_FOLDERS.items()}
@@ -226,22 +244,30 @@ class _Output:
         Raises:
             AgentError: it reported an error, exited with a code other than 0, or its events are incomplete.
         """
-        stream, shown = self.stream, self._show_text(end)
+        stream = self.stream
         if stream is not None and stream.error is not None:
             raise AgentError(f"the agent failed: {stream.error[:_SHOWN]}")
         if end.exit_code != 0:
-            raise AgentError(f"the agent exited with {end.exit_code}{shown}")
+            raise self._make_error(f"the agent exited with {end.exit_code}", end)
         if stream is not None and not self._events:
-            raise AgentError(
-                f"the agent printed no event of the format {self._agent.events}{shown}",
-                advice="Name the format of its events: command_agent([...], events=...), or events='text'.",
-            )
+            advice = "Name the format of its events: command_agent([...], events=...), or events='text'."
+            raise self._make_error(f"the agent printed no event of the format {self._agent.events}", end, advice)
         if stream is not None and not stream.ended:
-            raise AgentError(f"the events of the agent end before its run did{shown}")
+            raise self._make_error("the events of the agent end before its run did", end)
 
-    def _show_text(self, end: ProcessEnd) -> str:
-        text = end.stderr or self._text.decode("utf-8", "replace").strip()
-        return f": {text[-_SHOWN:]}" if text else ""
+    def _make_error(self, problem: str, end: ProcessEnd, advice: str = "") -> AgentError:
+        """An error with the last lines that the agent printed.
+
+        Reports shorten messages but no advice. So the message has one line, and the advice has all of them, which often
+        name the remedy.
+        """
+        lines = _list_last_lines(end.stderr or self._text[-_SHOWN_BYTES:].decode("utf-8", "replace"))
+        if not lines:
+            return AgentError(problem, advice=advice)
+        reason = next((line for line in reversed(lines) if line.lower().startswith("error")), lines[-1])
+        is_shown = lines == [reason] and len(reason) <= _SHORT
+        printed = "" if is_shown else f"The agent printed last: {' '.join(lines)}"
+        return AgentError(f"{problem}: {reason}", advice=" ".join(filter(None, (advice, printed))))
 
     @property
     def steps(self) -> list[Step]:
@@ -253,6 +279,18 @@ class _Output:
         if self.stream is not None:
             return self.stream.output
         return self._text.decode("utf-8", "replace").strip()
+
+
+def _list_last_lines(text: str) -> list[str]:
+    """The last lines of a text, each once, without colours and white space around them."""
+    lines, size = list[str](), 0
+    for line in reversed(_COLOUR.sub("", text).splitlines()):
+        if (shown := line.strip()[-_SHOWN:]) and shown not in lines:
+            size += len(shown)
+            if size > _SHOWN:
+                break
+            lines.append(shown)
+    return lines[::-1]
 
 
 def command_agent(

@@ -107,7 +107,7 @@ async def _open(process: AgentProcess, mark: str) -> Process:
         return await anyio.open_process(
             arguments,
             cwd=process.folder,
-            env={**process.environment, MARK_VARIABLE: mark},
+            env={**move_environment(process.environment, process.folder), MARK_VARIABLE: mark},
             stdin=subprocess.DEVNULL if process.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -115,6 +115,17 @@ async def _open(process: AgentProcess, mark: str) -> Process:
         )
     except (OSError, ValueError) as error:  # ValueError: a prompt with a null character
         raise _not_started(process, str(getattr(error, "strerror", None) or error)) from None
+
+
+def move_environment(environ: Mapping[str, str], folder: str) -> dict[str, str]:
+    """The environment of a program that runs in another folder.
+
+    Args:
+        environ: the environment here.
+        folder: where the program runs.
+    """
+    # Some programs ask PWD before the system, and would work in the folder of the suite.
+    return {**{name: value for name, value in environ.items() if name != "OLDPWD"}, "PWD": folder}
 
 
 def _explain_program(process: AgentProcess) -> str:

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO
 
-from scoregate.agents.process import MARK_VARIABLE, kill_processes
+from scoregate.agents.process import MARK_VARIABLE, kill_processes, move_environment
 
 _SHOWN_BYTES = 2_000
 _MOST_OUTPUT = 64 * 1024 * 1024
@@ -38,7 +38,7 @@ def run_command(arguments: Sequence[str], folder: str, timeout: float) -> tuple[
         process = subprocess.Popen(
             arguments,
             cwd=folder,
-            env={**environment, MARK_VARIABLE: mark},
+            env={**move_environment(environment, folder), MARK_VARIABLE: mark},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ import pytest
 from tests.unit.agents.streams import STREAMS
 
 from scoregate import evaluate
-from scoregate.agents import PRESETS, CommandAgent, command_agent
+from scoregate.agents import CommandAgent, command_agent
 from scoregate.agents.process import find_isolation
 from scoregate.core.json_io import dump
 from scoregate.core.trajectories.trajectory import Trajectory
@@ -37,20 +38,28 @@ def make_agent(tmp_path: Path, events: str = "claude", **options: Any) -> Comman
     return command_agent([sys.executable, FAKE, str(stream), "{prompt}"], events=events, **options)
 
 
-def test_every_preset_runs_with_its_own_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    for name, preset in PRESETS.items():
-        events = tmp_path / f"{name}.jsonl"
-        events.write_bytes(b"\n".join(map(dump, STREAMS[name])))
-        arguments = json.dumps([word for word in preset.command[1:] if word != "{prompt}"])
-        (tmp_path / name).write_text(
-            f"#!{sys.executable}\nimport json, sys\nassert [w for w in sys.argv[1:] if w != 'Which files?'] == "
-            f"json.loads({arguments!r}), sys.argv\nassert 'Which files?' in sys.argv\n"
-            f"print(open({str(events)!r}).read())\n"
+def test_the_end_of_what_an_agent_printed_is_in_the_advice() -> None:
+    # As Gemini prints it, twice, in colours and with the remedy at the end.
+    warnings = ["YOLO mode is enabled.", f"The folder is not trusted. {'x' * 90}"] * 2
+    remedy = f"\x1b[31mNot a trusted folder: {'y' * 150}. Use --skip-trust.\x1b[0m"
+    usage = ["error: unexpected argument '--full-auto' found", "", "  tip: use --sandbox", "", "Usage: codex exec"]
+    for lines, message, advice in (
+        (
+            [*warnings, remedy],
+            f"Not a trusted folder: {'y' * 150}. Use --skip-trust.",
+            "x. Not a trusted folder: y+. Use",
+        ),
+        (usage, "error: unexpected argument '--full-auto' found", r"found tip: use --sandbox Usage: codex exec$"),
+        (["no key"], "no key", None),
+        (["z" * 600], "z" * 500, f"^The agent printed last: {'z' * 500}$"),
+    ):
+        script = f"import sys; print({chr(10).join(lines)!r}, file=sys.stderr); sys.exit(55)"
+        with pytest.raises(AgentError) as exc_info:
+            run(command_agent([sys.executable, "-c", script]), "")
+        assert exc_info.value.message == f"the agent exited with 55: {message}"
+        assert re.search(advice, exc_info.value.advice) if advice else exc_info.value.advice == "", (
+            exc_info.value.advice
         )
-        (tmp_path / name).chmod(0o755)
-        result = run(command_agent(name), "Which files?")
-        assert (name, result.final_output, len(result.tool_calls)) == (name, "One file.", 2)
 
 
 def test_each_trial_has_a_copy_of_the_workspace_and_the_changed_files_are_listed(tmp_path: Path) -> None:
@@ -118,11 +127,14 @@ def test_an_agent_has_its_own_home_and_no_variables_of_the_host(
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     monkeypatch.setenv("MY_KEY", "k")
-    result = run(make_agent(tmp_path, env={"MODE": "test"}), "env")
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.setenv("OLDPWD", str(tmp_path))
+    result = run(make_agent(tmp_path, env={"MODE": "test", "PWD": str(tmp_path)}), "env")
     assert result.workspace is not None
     environment = json.loads(Path(result.workspace, "env.json").read_text())
     assert (environment["MY_KEY"], environment["MODE"]) == ("k", "test")
-    assert not {"SCOREGATE_EVENTS", "CODEX_HOME"} & environment.keys()
+    assert environment["PWD"] == result.workspace
+    assert not {"SCOREGATE_EVENTS", "CODEX_HOME", "OLDPWD"} & environment.keys()
     home = environment["HOME"]
     assert home not in (os.environ.get("HOME"), result.workspace)
     assert environment["XDG_CONFIG_HOME"] == str(Path(home, ".config"))

@@ -230,6 +230,8 @@ def test_a_command_runs_in_the_workspace(tmp_path: Path) -> None:
     assert apply_scorer(passes, workspace=str(tmp_path)) == (1.0, None)
     fails = command_passes(f"{python} -c \"print('why'); raise SystemExit(3)\"")
     assert apply_scorer(fails, workspace=str(tmp_path)) == (0.0, "it exited with 3: why")
+    moved = command_passes([sys.executable, "-c", "import os; raise SystemExit(os.environ['PWD'] != os.getcwd())"])
+    assert apply_scorer(moved, workspace=str(tmp_path)) == (1.0, None)
     started = time.monotonic()
     hangs = command_passes(f'{python} -c "import os, time; os.fork(); time.sleep(60)"', timeout=0.5)
     assert apply_scorer(hangs, workspace=str(tmp_path))[1] == "it took longer than 0.5 s"
