@@ -375,9 +375,9 @@ def _argv(source: SuiteSource, interpreter: Interpreter) -> tuple[str, ...]:
         return (*interpreter.argv, "-m", "pytest", "-q", path)
     if source.uses_host_python:
         return (sys.executable, "-I", *source.argv)
-    if source.kind in _WORKER_KINDS:
-        return (*interpreter.argv, *source.argv)
-    return source.argv if "/" in source.argv[0] or source.argv[0] == "uv" else (*interpreter.launcher, *source.argv)
+    is_named = "/" in source.argv[0] or source.argv[0] == "uv"
+    launcher = interpreter.argv if source.kind in _WORKER_KINDS else () if is_named else interpreter.launcher
+    return (*launcher, *source.argv)
 
 
 # `python -m` imports from the working directory, and runs no package without a `__main__.py`. With PYTHONSAFEPATH, the

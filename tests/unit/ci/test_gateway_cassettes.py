@@ -175,7 +175,7 @@ def test_a_stream_is_split_into_events(pieces: list[bytes]) -> None:
     at = 0
     for size in sizes[:-1]:
         at += size
-        assert body[:at].endswith((b"\n\n", b"\n\r\n"))
+        assert body[:at].endswith((b"\n\n", b"\n\r\n", b"\r\r", b"\r\r\n", b"\n\r"))
 
 
 def test_the_number_of_parts_of_a_stream_is_bounded() -> None:

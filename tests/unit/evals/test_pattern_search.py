@@ -62,7 +62,8 @@ def test_later_searches_have_a_new_process() -> None:
     with pytest.raises(ValueError, match="was stopped"):
         search_pattern(SLOW, TEXT)
     assert first is not None
-    assert first.returncode == (-signal.SIGPROF if hasattr(signal, "SIGPROF") else 1)
+    # A machine that is very busy ends it by the clock.
+    assert first.returncode in ((-signal.SIGPROF, -signal.SIGALRM) if hasattr(signal, "SIGPROF") else (1,))
     assert (search_pattern("(a)+b", "aab"), search_pattern("(a)+b", "aa")) == (True, False)
 
 

@@ -156,16 +156,19 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         finally:
             for event in chain.from_iterable(read() for read in (tailer.read, tailer.read, tailer.close)):  # lazily
                 emit(event)
-        if script.exit_code and shutil.disk_usage(events).free < _LEAST_SPACE:
-            raise DiskFull(
-                f"the disk of {tempfile.gettempdir()} is full, so the results of {launch.name} are incomplete",
-                advice="Free some space, or set TMPDIR to a folder of another disk.",
-            )
+        _refuse_full_disk(script, events)
         problem = None if host.uses is None else host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         script = script if problem is None else replace(script, error=problem, tests_failed=False)
-        duration_s = round(perf_counter() - started, 3)
-        emit(Finished(replace(script, duration_s=duration_s, expected=launch.source.expected)))
+        emit(Finished(replace(script, duration_s=round(perf_counter() - started, 3), expected=launch.source.expected)))
+
+
+def _refuse_full_disk(script: Script, events: Path) -> None:
+    if script.exit_code and shutil.disk_usage(events).free < _LEAST_SPACE:
+        raise DiskFull(
+            f"the disk of {tempfile.gettempdir()} is full, so the results of {script.name} are incomplete",
+            advice="Free some space, or set TMPDIR to a folder of another disk.",
+        )
 
 
 @asynccontextmanager
