@@ -362,8 +362,7 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
 
 def _drop_sample(selection: str) -> str:
     """A selection without its sample: the cases are chosen already. What is left can also select variants."""
-    data = json.loads(selection or "{}")
-    kept = {name: data[name] for name in ("keyword", "named") if name in data}
+    kept = {name: value for name, value in json.loads(selection or "{}").items() if name in ("keyword", "named")}
     return json.dumps(kept) if kept else ""
 
 
@@ -397,6 +396,5 @@ exec(spec.loader.get_code(spec.name), vars(main))
 
 def _module_arguments(module: Module) -> tuple[str, ...]:
     """The arguments of Python that run a module as `__main__`."""
-    if module.folder == "." and not module.is_package:
-        return "-m", module.name
-    return "-c", _RUN_MODULE, module.folder, module.name
+    is_alone = module.folder == "." and not module.is_package
+    return ("-m", module.name) if is_alone else ("-c", _RUN_MODULE, module.folder, module.name)
