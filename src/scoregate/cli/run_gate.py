@@ -89,7 +89,7 @@ def temporary_folder() -> Iterator[Path]:
 
 @record
 class ResumeOptions:
-    """Which results a run reuses: those of a run, or of the last one; `force` measures all again if none can be reused."""
+    """The run whose results are reused, by default the last one; `force` measures all again if none can be."""
 
     run: Path | None = None
     force: bool = False

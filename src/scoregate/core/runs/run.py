@@ -245,8 +245,8 @@ class Conditions:
         code: the digest of the commit and the uncommitted changes; None if unknown, such as outside git.
         settings: the digest of the settings that change results, such as the model.
         tracked: the digest of the commit and the changes to tracked files alone; None if unknown.
-        untracked: the digests of the files that are neither tracked nor ignored, by path; None if unknown. The digest of
-            a file that the run's own output went to is `output`.
+        untracked: the digests of the files that are neither tracked nor ignored, by path; None if unknown. That of a
+            file which got the output of the run is `output`.
     """
 
     code: str | None = None
