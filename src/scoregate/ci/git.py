@@ -6,7 +6,6 @@ configuration, and the configuration names programs that git starts.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -18,7 +17,6 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from scoregate.ci.archive.folder import open_nofollow
 from scoregate.ci.isolation import remove_tree
 from scoregate.ci.process import visible_environment
 from scoregate.ci.runner import in_container
@@ -30,7 +28,6 @@ from scoregate.errors import GitError
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
-_MOST_BYTES = 1 << 30
 _REPAIR = "git worktree prune"
 # Checkouts of CI are shallow.
 FETCH_ADVICE = (
@@ -286,47 +283,12 @@ async def parents(root: Path, commit: str) -> tuple[str, ...]:
     return tuple(line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent "))
 
 
-async def code_digest(root: Path, tree: WorkTree, *, left_out: Path) -> str | None:
-    """A digest of the commit, of the changes to tracked files, and of the files that are not ignored.
-
-    Args:
-        root: the repository.
-        tree: what is checked out there.
-        left_out: a folder whose files do not count. Compiled Python and the cache of model answers don't count either.
-
-    Returns:
-        None before the first commit, or with more than 1 GB of such files.
-    """
-    top = await top_level(root)
-    if tree.commit is None or top is None:
-        return None
-    diff = b""
-    if tree.changed:
-        done = await _git(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
-        if done.returncode:
-            return None
-        diff = done.stdout
-    digest = hashlib.blake2b(tree.commit.encode() + b"\0" + diff, digest_size=16)
-    names = sorted(tree.untracked)
-    paths = [top / name for name in names if not name.endswith(".pyc") and ".scoregate/cache/" not in f"/{name}"]
-    counted = [path for path in paths if not path.is_relative_to(left_out)]
-    return await anyio.to_thread.run_sync(_add_files, digest, top, counted) if counted else digest.hexdigest()
-
-
-def _add_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:
-    left = _MOST_BYTES
-    for path in paths:
-        digest.update(b"\0" + os.fsencode(path.relative_to(top)) + b"\0")
-        try:
-            with open(path, "rb", opener=open_nofollow) as file:
-                while chunk := file.read(1 << 20):
-                    left -= len(chunk)
-                    if left < 0:
-                        return None
-                    digest.update(chunk)
-        except OSError:  # a link, or a file that can't be read
-            digest.update(str(path.readlink()).encode() if path.is_symlink() else b"?")
-    return digest.hexdigest()
+async def list_changed_files(root: Path, commit: str | None) -> tuple[str, ...]:
+    """The tracked files that differ from a commit; none if that is unknown."""
+    if commit is None:
+        return ()
+    done = await _git(root, "diff", "--name-only", "-z", "--no-ext-diff", commit)
+    return () if done.returncode else tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -16,8 +16,10 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.archive import read_run
 from scoregate.ci.archive.cases import dump_case
+from scoregate.ci.code_digest import OUTPUT, code_digest, digest_untracked
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
+from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
@@ -26,13 +28,14 @@ from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
 from scoregate.core.runs.run import Conditions, ReusedRun, Run, SuiteResult
 from scoregate.core.text import format_local_time
-from scoregate.errors import GitHubRefused, RecordError
+from scoregate.errors import GitHubRefused, RecordError, UsageError
 
 SuiteKey: TypeAlias = tuple[str | None, str, str]
 # The digest of a case, and its tags, which the digest leaves out.
 Definition: TypeAlias = tuple[str, tuple[str, ...]]
 _REUSE_VARIABLE = "SCOREGATE_REUSE"
-_MOST_REASONS = 10
+_MOST_REASONS, _MOST_FILES = 10, 5
+_LOGS = (".log", "nohup.out")
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
 
 
@@ -71,7 +74,14 @@ ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[ResumedPlan]]
 
 
 async def resume_run(
-    context: JobContext, folder: Path, identity: Identity | None, plan: Plan, settings: Settings, *, last: Path | None
+    context: JobContext,
+    folder: Path,
+    identity: Identity | None,
+    plan: Plan,
+    settings: Settings,
+    *,
+    last: Path | None,
+    is_required: bool = False,
 ) -> ResumedPlan:
     """Offer a plan the results of the last run, if that did not finish and had the same conditions.
 
@@ -84,6 +94,10 @@ async def resume_run(
         plan: the plan.
         settings: the settings of the project.
         last: the folder of the last run outside of a job; None if it must not be reused.
+        is_required: whether the plan is refused before its first call if the conditions differ.
+
+    Raises:
+        UsageError: the conditions are not the same, and `is_required`.
     """
     try:
         run, name = await _find_earlier_run(context, last)
@@ -93,18 +107,65 @@ async def resume_run(
         return ResumedPlan(plan)
     if not is_incomplete(run, settings.policy()):
         return ResumedPlan(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
-    conditions = await read_conditions(plan.root, settings, await git.read_work_tree(plan.root))
-    known = run.conditions
-    if known is None or None in (known.code, conditions.code):
-        why = "it is unknown whether the code is the same"
-    elif known.code != conditions.code:
-        why = "the code is not the same: the commit or the uncommitted changes differ"
-    elif known.settings != conditions.settings:
-        why = "its model, interpreter or environment was another one"
-    else:
+    tree = await git.read_work_tree(plan.root)
+    conditions = await read_conditions(plan.root, settings, tree)
+    if not (why := await _describe_difference(run, conditions, plan, tree)):
         reusable = await to_thread.run_sync(offer_results, run, plan, folder, identity)
         return ResumedPlan(reusable.plan, (), reusable, name)
-    return ResumedPlan(plan, (f"no results of {name} are reused: {why}",))
+    notice = f"no results of {name} are reused: {why}"
+    if context.connection is None and is_required:
+        raise UsageError(
+            f"--resume: {notice}",
+            advice="Undo the change, let git ignore the file, or measure everything again: --resume --force.",
+        )
+    return ResumedPlan(plan, (notice,))
+
+
+async def _describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:
+    """What differs between the conditions of a run and those of now; empty if its results can be reused."""
+    then = run.conditions
+    if then is None or tree is None or None in (then.code, now.code):
+        return "it is unknown whether the code is the same"
+    if then.settings != now.settings:
+        return "its model, interpreter or environment was another one"
+    if then.code == now.code:
+        return ""
+    if then.tracked is None or then.tracked != now.tracked:
+        files = await git.list_changed_files(plan.root, run.commit)
+        if run.commit != tree.commit:
+            change = f"the commit was {run.commit or 'none':.7} and is {tree.commit or 'none':.7}"
+        else:
+            change = "the uncommitted changes differ"
+        return f"the code is not the same: {change}{_name_files(files)}"
+    if then.untracked is None or now.untracked is None:
+        return "the code is not the same: untracked files differ"
+    read = [path for path in _find_changed(then.untracked, now.untracked) if _may_be_read(run, path)]
+    return f"the code is not the same: untracked files differ{_name_files(read)}" if read else ""
+
+
+def _find_changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    pairs = {path: (then.get(path), now.get(path)) for path in sorted({*then, *now})}
+    return [path for path, (one, other) in pairs.items() if one != other and OUTPUT not in (one, other)]
+
+
+def _may_be_read(run: Run, path: str) -> bool:
+    """Whether a suite may read an untracked file: in doubt, it may. Logs are written, and not read."""
+    known = run.dependencies
+    names = {script.name for script in run.scripts}
+    is_complete = bool(names) and all(
+        (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
+    )
+    if is_complete:
+        from scoregate.ci.unread_files import find_unread
+
+        return path not in find_unread(known, [path])
+    return not path.endswith(_LOGS)
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    shown = ", ".join(one_line(path, 100) for path in paths[:_MOST_FILES])
+    more = f" and {len(paths) - _MOST_FILES:,} more" if len(paths) > _MOST_FILES else ""
+    return f" ({shown}{more})" if paths else ""
 
 
 async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run | None, str]:
@@ -170,8 +231,12 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     if settings.otlp_receiver:
         chosen["otlp_receiver"] = True
     values = to_json(chosen, serialize_unknown=True)
-    code = None if tree is None else await git.code_digest(root, tree, left_out=root / settings.out)
-    return Conditions(code, hashlib.blake2b(values, digest_size=8).hexdigest())
+    digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
+    if tree is None:
+        return Conditions(None, digest)
+    code = await code_digest(root, tree, left_out=left_out)
+    tracked = await code_digest(root, replace(tree, untracked=()), left_out=left_out) if tree.untracked else code
+    return Conditions(code, digest, tracked, await digest_untracked(root, tree, left_out=left_out))
 
 
 def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> ReusableResults:

@@ -74,6 +74,7 @@ async def open_ports(
     stop: anyio.Event,
     find: FindSuites = find_suites,
     resumed: Path | None = None,
+    must_resume: bool = False,
     opened_by: OpenChild = open_child,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
@@ -88,6 +89,7 @@ async def open_ports(
         stop: ends what runs, once it is set.
         find: finds suites.
         resumed: the folder of the run to resume, if that did not finish.
+        must_resume: whether a run is refused that can't reuse it, because the code or the settings changed.
         opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
@@ -119,7 +121,7 @@ async def open_ports(
                 choose_affected=partial(_choose_affected, context),
                 forecast=partial(_forecast, print_line),
                 add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
-                resume=partial(_resume, context, scratch, identity, resumed),
+                resume=partial(_resume, context, scratch, identity, resumed, must_resume),
                 record=record,
                 rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
@@ -234,9 +236,16 @@ async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, 
 
 
 async def _resume(
-    context: JobContext, scratch: Path, identity: Identity | None, last: Path | None, plan: Plan, settings: Settings
+    context: JobContext,
+    scratch: Path,
+    identity: Identity | None,
+    last: Path | None,
+    is_required: bool,
+    plan: Plan,
+    settings: Settings,
 ) -> ResumedPlan:
-    resumed = await resume_run(context, scratch / "reuse", identity, plan, settings, last=last)
+    folder = scratch / "reuse"
+    resumed = await resume_run(context, folder, identity, plan, settings, last=last, is_required=is_required)
     if resumed.plan.kept is None:
         return resumed
     from scoregate.ci.kept_cases import offer_kept_cases

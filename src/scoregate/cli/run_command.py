@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from scoregate.ci.archive import INTERRUPTED, RUN_FILE, RUN_FOLDER
 from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
@@ -26,7 +27,7 @@ from scoregate.cli.options import (
     working_folder,
 )
 from scoregate.cli.output import OutputOptions
-from scoregate.cli.run_gate import run_project
+from scoregate.cli.run_gate import ResumeOptions, run_project
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
 
@@ -73,9 +74,13 @@ from scoregate.errors import UsageError
 )
 @click.option(
     "--resume",
-    is_flag=True,
-    help="Reuse the results of the last run if it did not finish and the code is unchanged.",
+    is_flag=False,
+    flag_value="",
+    metavar="[RUN]",
+    help="Reuse the results of RUN (default: the last one) if it did not finish and the code is unchanged. If the code "
+    "changed, nothing runs.",
 )
+@click.option("--force", is_flag=True, help="With --resume: measure everything again if the code changed.")
 @click.option("--watch", is_flag=True, help="Run again what a changed file affects, until Ctrl+C.")
 @click.option(
     "--shard",
@@ -91,7 +96,14 @@ from scoregate.errors import UsageError
 )
 @output_options
 def command(
-    options: OutputOptions, *, resume: bool, watch: bool, shard: str | None, partition: Path | None, **flags: Any
+    options: OutputOptions,
+    *,
+    resume: str | None,
+    force: bool,
+    watch: bool,
+    shard: str | None,
+    partition: Path | None,
+    **flags: Any,
 ) -> int:
     """Run the suites under PATHS, compare them with a baseline, apply the gates and write reports.
 
@@ -99,6 +111,10 @@ def command(
     does not ignore. FILE::SUITE and FILE::SUITE::CASE run a part of a file.
     """
     cases = CaseFlags(**{each.name: flags.pop(each.name) for each in fields(CaseFlags)})
+    if resume and not is_run(Path(resume)):  # a path of suites after the option without a value
+        resume, flags["paths"] = "", (resume, *flags["paths"])
+    if force and resume is None:
+        raise UsageError("--force needs --resume")
     flags["paths"], nodes = split_nodes(flags["paths"])
     root = project_root(flags)
 
@@ -119,11 +135,24 @@ def command(
         return 0 if end_if_skipped(root, settings) else run_project_shard(settings, root, options, request)
     if not watch:
         settings = load()
-        return 0 if end_if_skipped(root, settings) else run_project(settings, root, options, resumes=resume)
+        return (
+            0
+            if end_if_skipped(root, settings)
+            else run_project(settings, root, options, resume=_make_resume(resume, force=force))
+        )
     from scoregate.cli.watch import check_watch, watch_project
 
-    check_watch(options, resume=resume)
+    check_watch(options, resume=resume is not None)
     if load().executor is not ExecutorKind.LOCAL:
         raise UsageError("--watch and --executor exclude each other")
     # The watcher knows itself which files a script used.
     return watch_project(lambda: load().model_copy(update={"affected": False}), root, options)
+
+
+def _make_resume(run: str | None, *, force: bool) -> ResumeOptions | None:
+    return None if run is None else ResumeOptions(Path(run) if run else None, force)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path holds a run: its folder, the folder of reports, or one of its files."""
+    return path.name == RUN_FILE or any((path / name).exists() for name in (RUN_FILE, RUN_FOLDER, INTERRUPTED))

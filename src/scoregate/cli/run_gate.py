@@ -31,6 +31,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
+from scoregate.core.records import record
 from scoregate.errors import HistoryError
 
 _CONTAINER = Path("/")
@@ -86,8 +87,25 @@ def temporary_folder() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
+@record
+class ResumeOptions:
+    """The run whose results are reused, by default the last one; `force` measures all again if none can be."""
+
+    run: Path | None = None
+    force: bool = False
+
+    def find(self, out: Path) -> Path:
+        """The folder of the run to resume."""
+        return latest_run(self.run or out)
+
+
 def run_project(
-    settings: Settings, root: Path, options: OutputOptions, *, find: FindSuites = find_suites, resumes: bool = False
+    settings: Settings,
+    root: Path,
+    options: OutputOptions,
+    *,
+    find: FindSuites = find_suites,
+    resume: ResumeOptions | None = None,
 ) -> int:
     """Run the suites of a project, compare, apply the gates, report, and return the exit code.
 
@@ -96,10 +114,10 @@ def run_project(
         root: the folder of the project.
         options: how much is printed.
         find: finds the suites.
-        resumes: whether to reuse the results of the last run if it did not finish.
+        resume: the run whose results are reused if it did not finish; None for none.
     """
     with lock_output(root / settings.out, root), open_output(options) as output:
-        outcome = anyio.run(_gate_until_signal, settings, root, output, find, resumes)
+        outcome = anyio.run(_gate_until_signal, settings, root, output, find, resume)
         print_result(outcome, root / settings.out, output)
         if not in_ci(os.environ):
             _keep_oldest_runs(root, settings)
@@ -116,10 +134,10 @@ def _keep_oldest_runs(root: Path, settings: Settings) -> None:
 
 
 async def _gate_until_signal(
-    settings: Settings, root: Path, output: Output, find: FindSuites, resumes: bool
+    settings: Settings, root: Path, output: Output, find: FindSuites, resume: ResumeOptions | None
 ) -> GateResult:
     async with stop_on_signals() as stop:
-        return await gate_project(settings, root, output, stop=stop, find=find, resumes=resumes)
+        return await gate_project(settings, root, output, stop=stop, find=find, resume=resume)
 
 
 async def gate_project(
@@ -129,7 +147,7 @@ async def gate_project(
     *,
     stop: anyio.Event,
     find: FindSuites = find_suites,
-    resumes: bool = False,
+    resume: ResumeOptions | None = None,
     opened_by: OpenChild = open_child,
     change_ports: Callable[[Ports], Ports] = lambda ports: ports,
 ) -> GateResult:
@@ -141,13 +159,19 @@ async def gate_project(
         output: where progress is shown.
         stop: ends what runs, once it is set.
         find: finds the suites.
-        resumes: whether to reuse the results of the last run if it did not finish.
+        resume: the run whose results are reused if it did not finish; None for none.
         opened_by: starts the processes of suites.
         change_ports: changes the ports of the pipeline.
     """
-    find_resumed = latest_run if resumes else _resume_nothing
     async with open_run(
-        settings, root, output, stop=stop, find=find, find_resumed=find_resumed, opened_by=opened_by
+        settings,
+        root,
+        output,
+        stop=stop,
+        find=find,
+        find_resumed=_resume_nothing if resume is None else resume.find,
+        must_resume=resume is not None and not resume.force,
+        opened_by=opened_by,
     ) as (own_settings, ports):
         return await run_gate(own_settings, change_ports(ports))
 
@@ -165,6 +189,7 @@ async def open_run(
     stop: anyio.Event,
     find: FindSuites = find_suites,
     find_resumed: Callable[[Path], Path | None] = _resume_nothing,
+    must_resume: bool = False,
     opened_by: OpenChild = open_child,
 ) -> AsyncIterator[tuple[Settings, Ports]]:
     """The settings and the ports of one run until the block ends, while its progress is shown.
@@ -176,6 +201,7 @@ async def open_run(
         stop: ends what runs, once it is set.
         find: finds the suites.
         find_resumed: finds the run below a folder whose results are reused if it did not finish.
+        must_resume: whether a run is refused that can't reuse it, because the code or the settings changed.
         opened_by: starts the processes of suites.
     """
     out = root / settings.out
@@ -198,6 +224,7 @@ async def open_run(
                 stop=stop,
                 find=find,
                 resumed=find_resumed(out),
+                must_resume=must_resume,
                 opened_by=opened_by,
             ) as quiet_ports,
             update_progress(display, quiet_ports.started),

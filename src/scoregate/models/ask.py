@@ -13,6 +13,7 @@ from time import perf_counter
 
 from scoregate.core.backoff import backoff_s
 from scoregate.core.evaluation import Usage
+from scoregate.errors import BudgetSpent
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
 from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
@@ -164,10 +165,15 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelRespons
         try:
             with account.reserve_budget():
                 response: ModelResponse = yield call.send
+        except BudgetSpent:
+            limiter.give_back(permit)
+            raise
         except Exception as error:
             failure = classify_failure(error)
             if failure.kind is FailureKind.LIMIT:
                 limiter.release_refused(permit, failure.headers, failure.after_s)
+            elif "x-scoregate-error" in failure.headers:  # the gateway did not send it
+                limiter.give_back(permit)
             else:
                 limiter.release(permit, headers=failure.headers, is_answered=False)
             if failure.kind is FailureKind.FINAL and call.adapt(error):

@@ -58,9 +58,10 @@ class Allowance:
     def __init__(self, reserve: float = 0.0) -> None:
         self._reserve = reserve
         self._call_number = -1
-        self._remaining: float | None = None
+        self._level: float | None = None
         self._max_remaining = 0.0
         self._measured_at = 0.0
+        self._unsent = set[int]()
         self._rate = 0.0
         self._caution = _MIN_CAUTION
 
@@ -69,24 +70,46 @@ class Allowance:
         """Seconds between calls that the server allows in the long run; None if unknown."""
         return self._caution / self._rate if self._rate else None
 
-    def update(self, headers: Mapping[str, str], *, number: int, started_at: float) -> None:
+    def update(self, headers: Mapping[str, str], *, number: int, started_at: float, started: int, now: float) -> None:
         """Read the headers of an answer.
 
         Args:
             headers: the headers of the answer.
             number: the number of the call.
             started_at: the time in seconds when the call started.
+            started: how many calls have started so far.
+            now: the time in seconds.
         """
         limit = parse_number(headers.get("x-ratelimit-limit-requests"))
         remaining = parse_number(headers.get("x-ratelimit-remaining-requests"))
         reset = parse_seconds(headers.get("x-ratelimit-reset-requests"))
         if remaining is None or number <= self._call_number:
             return
-        self._call_number, self._remaining, self._measured_at = number, remaining, started_at
+        self._call_number, self._level, self._measured_at = number, remaining, started_at
         self._max_remaining = max(self._max_remaining, remaining)
         if limit and reset and limit > remaining:
             # The bucket is full again after `reset`. Limits are per minute, so the rate is never above that.
             self._rate = min((limit - remaining) / reset, limit / 60)
+        self._unsent = {each for each in self._unsent if each > number}
+        self._refill(now)
+        self._level -= started - number - len(self._unsent)
+
+    def record_start(self, now: float) -> None:
+        """Record that a call starts. The bucket refills while it runs, also if it fails without headers."""
+        if self._level is not None:
+            self._refill(now)
+            self._level -= 1
+
+    def record_unsent(self, number: int) -> None:
+        """Record that a call that started was not sent."""
+        if self._level is not None:
+            self._level += 1
+            self._unsent.add(number)
+
+    def _refill(self, now: float) -> None:
+        assert self._level is not None
+        refilled = self._level + max(0.0, now - self._measured_at) * self._rate / self._caution
+        self._level, self._measured_at = min(refilled, self._max_remaining + 1), max(now, self._measured_at)
 
     def record_refusal(self, pause_s: float) -> None:
         """Record that a call was refused, with a pause for all calls."""
@@ -97,19 +120,13 @@ class Allowance:
         """Record that a call was answered."""
         self._caution = max(_MIN_CAUTION, self._caution - 0.0005)
 
-    def delay_s(self, now: float, started: int) -> float | None:
-        """Seconds until the next call may start; None if the server reports no limits.
-
-        Args:
-            now: the time in seconds.
-            started: how many calls have started so far.
-        """
-        if self._remaining is None or not self._rate:
+    def delay_s(self, now: float) -> float | None:
+        """Seconds until the next call may start, at a time in seconds; None if the server reports no limits."""
+        if self._level is None or not self._rate:
             return None
-        rate = self._rate / self._caution
-        refilled = min(self._remaining + (now - self._measured_at) * rate, self._max_remaining + 1)
-        level = refilled - (started - self._call_number) - int(self._reserve * self._max_remaining)
-        return max(0.0, (1 - level) / rate)
+        self._refill(now)
+        level = self._level - int(self._reserve * self._max_remaining)
+        return max(0.0, (1 - level) * self._caution / self._rate)
 
 
 MAX_RUNNING_CALLS = 100
@@ -196,8 +213,24 @@ class Limiter:
                 self._rate_search.record_answer(now, permit.number, duration_s)
                 self._allowed_running = min(self._max_running, self._allowed_running + 1 / self._allowed_running)
             if headers:
-                self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
+                self._update_allowance(permit, headers)
             self._serve_queue()
+
+    def give_back(self, permit: Permit) -> None:
+        """Return the permit of an attempt that was not sent, such as one that the budget does not allow."""
+        with self._lock:
+            self._take_back(permit)
+            self._serve_queue()
+
+    def _take_back(self, permit: Permit) -> None:
+        self._running -= 1
+        self._allowance.record_unsent(permit.number)
+        self._rate_search.record_unsent()
+
+    def _update_allowance(self, permit: Permit, headers: Mapping[str, str]) -> None:
+        self._allowance.update(
+            headers, number=permit.number, started_at=permit.started_at, started=self._started, now=self._clock()
+        )
 
     def release_refused(self, permit: Permit, headers: Mapping[str, str], after_s: float | None) -> None:
         """End an attempt that the server refused because of a rate limit.
@@ -215,7 +248,7 @@ class Limiter:
                 self._halved_at_call = self._started
                 self._allowed_running = max(self._min_running, self._allowed_running / 2)
                 self._refusals += 1
-            self._allowance.update(headers, number=permit.number, started_at=permit.started_at)
+            self._update_allowance(permit, headers)
             pause_s = self._choose_pause_s(headers) if after_s is None else after_s
             if is_first:
                 self._allowance.record_refusal(pause_s)
@@ -227,7 +260,7 @@ class Limiter:
         """Stop waiting for a permit, or return it if it has been issued."""
         with self._lock:
             if not future.cancel() and not future.cancelled():
-                self._running -= 1
+                self._take_back(future.result())
                 self._serve_queue()
 
     def _choose_pause_s(self, headers: Mapping[str, str]) -> float:
@@ -245,6 +278,7 @@ class Limiter:
         now = self._clock()
         self._running += 1
         self._started += 1
+        self._allowance.record_start(now)
         self._rate_search.record_start(now)
         return Permit(self._started, now)
 
@@ -253,7 +287,7 @@ class Limiter:
         if self._running >= int(self._allowed_running):
             return inf
         now = self._clock()
-        delay_s = self._allowance.delay_s(now, self._started)
+        delay_s = self._allowance.delay_s(now)
         return max(self.paused_until - now, self._rate_search.delay_s(now) if delay_s is None else delay_s)
 
     def _serve_queue(self) -> None:

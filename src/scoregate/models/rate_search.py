@@ -46,6 +46,11 @@ class RateSearch:
         """Record that a call starts."""
         self._next_start = now + 1 / self._rate  # lost time can't be made up if the server's bucket holds one call
 
+    def record_unsent(self) -> None:
+        """Record that a call that started was not sent, so the next one need not wait for its interval."""
+        if self._rate != inf:
+            self._next_start -= 1 / self._rate
+
     def record_answer(self, now: float, number: int, duration_s: float | None = None) -> None:
         """Record that a call was answered, and raise the rate after enough answers.
 

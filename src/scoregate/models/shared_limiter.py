@@ -141,6 +141,10 @@ class SharedLimiter:
         limits = _filter_headers(headers)
         self._link.send({"do": "refused", **_describe(permit), "headers": limits, "after_s": after_s})
 
+    def give_back(self, permit: Permit) -> None:
+        """Return the permit of an attempt that was not sent."""
+        self._link.send({"do": "cancel", "id": permit.number})
+
     def cancel(self, future: Future[Permit]) -> None:
         """Stop waiting for a permit, or return it if it has been issued."""
         self._link.cancel(future)

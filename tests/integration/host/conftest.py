@@ -142,7 +142,12 @@ class Project:
         return self.finish(self.start(*arguments, **environment))
 
     def finish(self, process: subprocess.Popen[str]) -> Ran:
-        output, _ = process.communicate(timeout=180)
+        try:
+            output, _ = process.communicate(timeout=180)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
         return Ran(process.returncode, output, self.root / "scoregate-out")
 
 

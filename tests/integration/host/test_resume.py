@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.conftest import Project, Ran, clean_environment, suite
 from tests.integration.host.test_crashes import wait_for
 from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
@@ -143,22 +145,62 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_nothing_is_reused_once_the_code_has_changed(bench: Bench, change: str) -> None:
+def test_nothing_runs_once_the_code_has_changed(bench: Bench, change: str) -> None:
     bench.interrupt()
     bench.write(BODY + "\n# another\n") if change == "evals/demo.py" else bench.project.write("helper.py", "x = 1")
     if change == "commit":
         bench.project.commit()
-    outcome = bench.resume()
+    refused = bench.resume()
+    assert (refused.exit_code, bench.calls) == (2, []), refused.output
+    text = " ".join(refused.output.split())
+    assert "no results of the run of" in text
+    assert "the code is not the same" in text
+    assert ("evals/demo.py" if change == "evals/demo.py" else "helper.py") in text
+    assert "--resume --force" in text
+    outcome = bench.resume("--force")
     assert outcome.exit_code == 0, outcome.output
     assert len(bench.calls) == 8
-    assert "no results of" in outcome.output
     assert "the code is not the same" in " ".join(outcome.output.split())
 
 
-def test_nothing_is_reused_with_another_model(bench: Bench) -> None:
+def test_logs_and_files_that_output_goes_to_change_no_code(bench: Bench) -> None:
+    bench.interrupt()
+    bench.project.write("run.log", "the output of the run")
+    arguments = [sys.executable, "-m", "scoregate", "run", "--resume"]
+    with (bench.project.root / "second.txt").open("wb") as output:
+        done = subprocess.run(
+            arguments,
+            cwd=bench.project.root,
+            env={**clean_environment(), "COUNTS": str(bench.counts)},
+            stdout=output,
+            stderr=output,
+            timeout=180,
+            check=False,
+        )
+    text = (bench.project.root / "second.txt").read_text(encoding="utf-8")
+    assert done.returncode == 0, text
+    assert "5 of 8 results were reused" in text
+    assert bench.calls == ["good 5", "good 6", "good 7"]
+
+
+def test_another_run_than_the_last_one_is_resumed(bench: Bench) -> None:
+    bench.interrupt()
+    assert bench.project.scoregate("report", "--recover").exit_code in (0, 3)
+    (interrupted,) = (bench.project.root / "scoregate-out/interrupted").iterdir()
+    assert bench.project.scoregate("run", "--baseline", "none", COUNTS=str(bench.counts)).exit_code == 0
+    bench.forget()
+    outcome = bench.resume(str(interrupted.relative_to(bench.project.root)), "evals")
+    assert outcome.exit_code == 0, outcome.output
+    assert bench.calls == ["good 5", "good 6", "good 7"]
+    bench.forget()
+    assert bench.resume("evals").exit_code == 0  # a path of suites is no run
+    assert len(bench.calls) == 8
+
+
+def test_nothing_runs_with_another_model(bench: Bench) -> None:
     bench.interrupt()
     outcome = bench.resume("--model", "gpt-other")
-    assert len(bench.calls) == 8
+    assert (outcome.exit_code, bench.calls) == (2, [])
     assert "its model, interpreter or environment was another one" in " ".join(outcome.output.split())
 
 
@@ -175,7 +217,7 @@ def test_without_git_nothing_is_reused(bench: Bench) -> None:
     shutil.rmtree(bench.project.root / ".git")
     bench.interrupt()
     outcome = bench.resume("--working-directory", ".")
-    assert len(bench.calls) == 8
+    assert (outcome.exit_code, bench.calls) == (2, [])
     assert "it is unknown whether the code is the same" in " ".join(outcome.output.split())
 
 

@@ -13,6 +13,8 @@ from tests.integration.host.conftest import Project, Ran, suite
 from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import World
 
+from scoregate import __version__
+
 # Outputs depend on the case and on QUALITY only. Some cases get worse in the change, in clusters of five.
 QUALITY_SUITE = """
 import os
@@ -266,6 +268,20 @@ def test_missing_shards_or_cases_are_never_green(sharded: tuple[Project, int]) -
     alone = project.scoregate("gate", "shards/2/run")
     assert alone.exit_code == 3
     assert "shard 2 of 3" in alone.output
+
+
+def test_shards_of_different_versions_are_refused(sharded: tuple[Project, int]) -> None:
+    project, of = sharded
+    head = project.root / "shards/1/run/run.json"
+    made = head.read_text(encoding="utf-8")
+    head.write_text(made.replace(f'"version": "{__version__}"', '"version": "0.0.1"', 1), encoding="utf-8")
+    refusal = merge(project)
+    assert refusal.exit_code == 2
+    text = " ".join(refusal.output.split())
+    assert f"different versions of scoregate: 0.0.1 (shard 1); {__version__} (shard 2" in text
+    # A run of another version is no run of this shard.
+    assert "it was complete before" not in run_shard(project, 1, of).output
+    assert merge(project).run["complete"]
 
 
 def test_runs_of_other_partitions_and_commits_are_refused(sharded: tuple[Project, int]) -> None:

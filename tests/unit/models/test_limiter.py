@@ -103,3 +103,44 @@ def test_without_a_header_the_pause_doubles() -> None:
         waits.append(round(limiter.paused_until - now[0], 3))
         now[0] = limiter.paused_until
     assert waits == [0.25, 0.5, 1.0]
+
+
+def test_calls_that_are_not_sent_use_up_no_limit() -> None:
+    """After the budget is spent every call is given back, far more of them than the server's bucket holds."""
+    headers = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "10",
+        "x-ratelimit-reset-requests": "50s",
+    }
+    limiter = Limiter(clock=lambda: 0.0)
+    (permit, *_), _ = acquire_permits(limiter, 1)
+    limiter.release(permit, headers=headers)
+    for _ in range(300):
+        permit = limiter.acquire()
+        assert isinstance(permit, Permit)
+        limiter.give_back(permit)
+    permits, waiting = acquire_permits(limiter, 12)
+    assert (len(permits), len(waiting)) == (10, 2)
+    limiter.give_back(permits[0])
+    assert [future.done() for future in waiting] == [True, False]
+
+
+def test_calls_that_fail_without_headers_wait_only_until_the_bucket_refills() -> None:
+    now = [0.0]
+    headers = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "3",
+        "x-ratelimit-reset-requests": "57s",
+    }
+    limiter = Limiter(clock=lambda: now[0])
+    (permit, *_), _ = acquire_permits(limiter, 1)
+    limiter.release(permit, headers=headers)
+    for _ in range(50):
+        permit = limiter.acquire()
+        if not isinstance(permit, Permit):
+            limiter.cancel(permit)
+            now[0] += 1.1
+            later = limiter.acquire()
+            permit = later if isinstance(later, Permit) else later.result(timeout=0)
+        limiter.release(permit, is_answered=False)
+    assert now[0] >= 45

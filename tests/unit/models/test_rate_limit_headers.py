@@ -65,20 +65,24 @@ def make_allowance(
         "x-ratelimit-remaining-requests": f"{left}",
         "x-ratelimit-reset-requests": f"{reset}s",
     }
-    allowance.update(headers, number=number, started_at=started_at)
+    allowance.update(headers, number=number, started_at=started_at, started=number, now=started_at)
     return allowance
 
 
 def test_remaining_calls_start_at_once() -> None:
     allowance = make_allowance(50, reset=55)
-    assert [allowance.delay_s(0.0, started) > 0 for started in (1, 40, 50, 51, 60)] == [False, False, False, True, True]
+    delays = []
+    for _ in range(60):
+        delays.append(allowance.delay_s(0.0))
+        allowance.record_start(0.0)
+    assert [delay > 0 for delay in delays] == [False] * 50 + [True] * 10
 
 
 def test_an_exhausted_limit_refills_at_its_rate() -> None:
     allowance = make_allowance(0, reset=60)
     assert allowance.gap_s == pytest.approx(0.1, rel=0.05)
-    assert allowance.delay_s(0.0, 1) == pytest.approx(0.1, rel=0.05)
-    assert allowance.delay_s(0.2, 1) == 0.0
+    assert allowance.delay_s(0.0) == pytest.approx(0.1, rel=0.05)
+    assert allowance.delay_s(0.2) == 0.0
 
 
 def test_a_short_reset_keeps_the_limit_per_minute() -> None:
@@ -88,11 +92,33 @@ def test_a_short_reset_keeps_the_limit_per_minute() -> None:
 def test_an_older_answer_is_ignored() -> None:
     allowance = make_allowance(0, reset=60, number=5)
     headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "99"}
-    allowance.update(headers, number=4, started_at=0.0)
-    assert allowance.delay_s(0.0, 5) > 0
+    allowance.update(headers, number=4, started_at=0.0, started=5, now=0.0)
+    assert allowance.delay_s(0.0) > 0
+
+
+def test_calls_after_the_answered_one_count() -> None:
+    allowance = make_allowance(50, reset=55, number=60)
+    headers = {"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "10"}
+    allowance.update(headers, number=70, started_at=0.0, started=80, now=0.0)
+    assert allowance.delay_s(0.0) > 0
+    for number in (71, 75):
+        allowance.record_unsent(number)
+    assert allowance.delay_s(0.0) == 0.0
+    allowance.update(headers, number=72, started_at=0.0, started=80, now=0.0)
+    assert allowance.delay_s(0.0) == 0.0  # 7 of 8 were sent
+
+
+def test_the_bucket_refills_while_calls_fail_without_headers() -> None:
+    allowance = make_allowance(10, reset=59)
+    now = 0.0
+    for _ in range(700):
+        delay_s = allowance.delay_s(now)
+        assert delay_s < 0.2
+        now += delay_s
+        allowance.record_start(now)
 
 
 def test_no_headers_cause_no_delay() -> None:
     allowance = Allowance()
-    allowance.update({}, number=1, started_at=0.0)
-    assert (allowance.gap_s, allowance.delay_s(0.0, 100)) == (None, None)
+    allowance.update({}, number=1, started_at=0.0, started=100, now=0.0)
+    assert (allowance.gap_s, allowance.delay_s(0.0)) == (None, None)

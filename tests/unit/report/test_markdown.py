@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,6 +150,22 @@ def test_less_room_drops_whole_parts() -> None:
         seen.append(len(text))
     assert seen == sorted(seen, reverse=True)
     assert "more in the <a" in comment(view)
+
+
+def test_rows_that_do_not_fit_are_left_out_one_by_one() -> None:
+    def make_suites(score: float) -> Iterator[ExampleSuite]:
+        for at in range(100):
+            yield ExampleSuite(f"suite {at}", [Trial(f"h{case}", [Score("e", score)]) for case in range(8)])
+
+    view = view_of(make_run(*make_suites(0.1)), make_base(*make_suites(1.0)))
+    shown = []
+    for budget in (14_000, 14_400, 14_800):
+        text = comment(view, budget)
+        assert budget - 400 < len(text.encode()) <= budget
+        rows = text.count("</code> · <code>e</code> | 1.000 |")
+        assert f"{100 - rows} evaluators more in the" in text
+        shown.append(rows)
+    assert 0 < shown[0] < shown[1] < shown[2] < 100
 
 
 def test_the_last_level_is_small_for_any_text() -> None:

@@ -349,7 +349,14 @@ def test_cached_answers_show_neither_latency_nor_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "before", "text"), [(0.1, 0.4, "0 ms"), (0.1, 2.0, "0 ms (−95%)"), (3.0, 2.0, "3 ms (+50%)")]
+    ("now", "before", "text"),
+    [
+        (0.1, 0.4, "0 ms"),
+        (0.1, 2.0, "0 ms (−95%)"),
+        (3.0, 2.0, "3 ms (+50%)"),
+        (7.0, 0.02, "7 ms (+7 ms)"),
+        (1.0, 0.0, "1 ms (+1 ms)"),
+    ],
 )
 def test_a_change_of_less_than_a_millisecond_is_not_shown(now: float, before: float, text: str) -> None:
     suites = (ExampleSuite("demo", [Trial("a", [], duration_ms=each)], ()) for each in (now, before))

@@ -118,11 +118,18 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
     run = with_cases(_make_run(head, reading), cases)
     run = replace(run, extras=extras, control=control, read_media=media.read)
     if folder.name.startswith(IN_PROGRESS):
-        return replace(run, complete=False, notices=(*run.notices, KILLED))
+        return replace(run, complete=False, notices=(*run.notices, f"{KILLED}; {_count_finished(run)} had finished"))
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.
     marker = read_marker(folder)
     cut_short = marker is not None and not marker.alive and marker.started <= head.started
     return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
+
+
+def _count_finished(run: Run) -> str:
+    finished = sum(len(suite.columns) for suite in run.suites)
+    planned = [suite.planned for suite in run.suites]
+    of = "" if None in planned or not planned else f" of {sum(number or 0 for number in planned):,}"
+    return f"{finished:,}{of} cases"
 
 
 def _load_columns(folder: Path, head: RunHead) -> _CasesReader | None:
@@ -173,11 +180,12 @@ def _damage_notices(head: RunHead, reading: _CasesReader) -> Iterator[str]:
         yield f"{reading.invalid} lines are not valid cases; the first is {reading.first_invalid}"
     if repeated := sum(suite.repeated for suite in reading.suites):
         yield f"{repeated} cases appear twice; the first one of each counts"
+    is_counted = head.crc32 is not None or head.cases > 0  # the head of an unfinished run has no counts
     if (lost := _count_missing(head, reading)) > 0:
         yield f"{lost} of {head.cases} cases are missing"
-    elif lost < 0:
+    elif lost < 0 and is_counted:
         yield f"it has {-lost} more cases than {RUN_FILE} counts"
-    elif not reading.invalid and (changed := _find_miscounted_suite(head, reading)):
+    elif lost >= 0 and not reading.invalid and (changed := _find_miscounted_suite(head, reading)):
         yield f"the numbers of cases that passed, failed or have errors differ from {RUN_FILE}: {changed}"
     if head.crc32 not in (None, reading.crc32) and not reading.cut:
         yield f"it has changed since {RUN_FILE} was written"

@@ -135,10 +135,13 @@ class CallLeases:
             self._grant(*name)
 
     def _release(self, limiter: Limiter, permit: Permit | Future[Permit], message: CallMessage) -> None:
-        if message.do == "cancel" or (isinstance(permit, Future) and not permit.done()):
-            self._return(limiter, permit)
+        if isinstance(permit, Future) and not permit.done():
+            limiter.cancel(permit)
             return
         issued = permit.result() if isinstance(permit, Future) else permit
+        if message.do == "cancel":
+            limiter.give_back(issued)
+            return
         if message.took_s is not None:  # it started when the permit arrived, and not when it was issued
             issued = Permit(issued.number, max(issued.started_at, time.monotonic() - message.took_s))
         if message.do == "refused":
@@ -147,7 +150,8 @@ class CallLeases:
             limiter.release(issued, headers=message.headers, is_answered=message.answered)
 
     def _return(self, limiter: Limiter, permit: Permit | Future[Permit]) -> None:
-        if isinstance(permit, Future):
+        """Return the permit of a process that ended; it may have sent its call."""
+        if isinstance(permit, Future) and not permit.done():
             limiter.cancel(permit)
         else:
-            limiter.release(permit, is_answered=False)
+            limiter.release(permit.result() if isinstance(permit, Future) else permit, is_answered=False)

@@ -58,7 +58,7 @@ class Attempt:
         self._headers: Mapping[str, str] | None = None
         self._failure: Failure | None = None
         self._usage: Usage | None = None
-        self._is_sent = False
+        self._is_begun = self._is_sent = False
         self._kept: list[bytes] | None = None
         self._kept_bytes = 0
         self._mask = find_mask(exchange.question.provider.key)
@@ -75,7 +75,7 @@ class Attempt:
             body, hides_usage = add_usage_option(question.data), True
         await self._reserve_budget()
         started = time.perf_counter()
-        self._is_sent = True
+        self._is_begun = self._is_sent = True
         try:
             async with exchange.state.upstream.send(question, exchange.headers, body) as response:
                 self._headers = headers = self._hide_in_headers(filter_response_headers(response.headers))
@@ -123,7 +123,9 @@ class Attempt:
     def release(self) -> None:
         """Return the permit, and replace the reservation by what the attempt used."""
         failure, question = self._failure, self._exchange.question
-        if failure is not None and failure.kind is FailureKind.LIMIT:
+        if not self._is_begun:
+            self._limiter.give_back(self._permit)
+        elif failure is not None and failure.kind is FailureKind.LIMIT:
             self._limiter.release_refused(self._permit, failure.headers, failure.after_s)
         else:
             is_answered = self._headers is not None and failure is None

@@ -181,16 +181,32 @@ def render_summary(view: ReportView, *, budget: int) -> Iterator[str]:
     yield _render_within(view, SUMMARY_LEVELS, budget)
 
 
-def _render_within(view: ReportView, levels: Iterable[Detail], budget: int) -> str:
+def _render_within(view: ReportView, levels: Sequence[Detail], budget: int) -> str:
+    last_with_rows = max((detail for detail in levels if detail.rows), key=levels.index)
     for detail in levels:
         text = _render(view, detail)
         if len(text.encode()) <= budget:
             break
+        if detail is last_with_rows and (shorter := _render_most_rows(view, detail, budget)) is not None:
+            return shorter
     return text
 
 
-def _render(view: ReportView, detail: Detail) -> str:
-    rows = tuple(islice(top_rows(view.rows, detail.rows), _ROWS))
+def _render_most_rows(view: ReportView, detail: Detail, budget: int) -> str | None:
+    """The text with as many rows as fit; None if not even one does."""
+    fitting, too_many, best = 0, min(_ROWS, len(view.rows)), None
+    while too_many - fitting > 1:
+        middle = (fitting + too_many) // 2
+        text = _render(view, detail, most_rows=middle)
+        if len(text.encode()) <= budget:
+            fitting, best = middle, text
+        else:
+            too_many = middle
+    return best
+
+
+def _render(view: ReportView, detail: Detail, *, most_rows: int = _ROWS) -> str:
+    rows = tuple(islice(top_rows(view.rows, detail.rows), most_rows))
     text = (
         load_environment()
         .get_template("comment.md.j2")

@@ -110,8 +110,10 @@ def _format_with_change(
 
 
 def _format_latency_change(now_ms: float, before_ms: float) -> str:
-    """The relative change; empty if both times are shown as 0 ms, where a percentage would say nothing."""
-    return number_format.relative(now_ms, before_ms) if max(now_ms, before_ms) >= _SHORTEST_SHOWN_MS else ""
+    """The relative change; that of a time which is shown as 0 ms would say nothing, so its difference is shown."""
+    if before_ms >= _SHORTEST_SHOWN_MS:
+        return number_format.relative(now_ms, before_ms)
+    return f"+{_format_milliseconds(now_ms - before_ms)}" if now_ms >= _SHORTEST_SHOWN_MS else ""
 
 
 def _format_milliseconds(value: float) -> str:

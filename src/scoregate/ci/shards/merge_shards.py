@@ -16,6 +16,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
 from scoregate.ci.pipeline import judge_run
 from scoregate.ci.ports import AmendRun
+from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shards.merge_controls import merge_controls
 from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
@@ -31,6 +32,7 @@ from scoregate.errors import RecordError, UsageError
 _MOST_PROBLEMS = 20
 _OTHER_CONTROL = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 _LONGEST_CONTENT = 600
+_MOST_NAMED = 5
 
 
 def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
@@ -39,7 +41,8 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
     A folder without a run counts as nothing if others are of shards: its shard is missing.
 
     Raises:
-        UsageError: only some of the runs are of shards, or they are of several partitions or commits.
+        UsageError: only some of the runs are of shards, or they are of several partitions, commits or versions of
+            scoregate.
     """
     shards: list[ShardFolder] = []
     others: list[Path] = []
@@ -60,10 +63,25 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
         )
     if len(commits := sorted({each.head.commit or "none" for each in shards})) > 1:
         raise UsageError(f"the shards are of several commits: {', '.join(each[:7] for each in commits)}")
+    if len(versions := sorted({each.head.version for each in shards})) > 1:
+        raise UsageError(
+            f"the shards are of different versions of scoregate: {_name_versions(shards, versions)}",
+            advice="Install the same version in every job (`scoregate==…`), and run the shards of the others again.",
+        )
     numbers = {each.shard.of for each in shards}
     if len(numbers) > 1 or not all(1 <= each.shard.number <= each.shard.of <= MOST_SHARDS for each in shards):
         raise UsageError("the shards do not agree on their number", advice="Run all shards again.")
     return tuple(shards)
+
+
+def _name_versions(shards: Sequence[ShardFolder], versions: Sequence[str]) -> str:
+    numbers = {
+        version: sorted({each.shard.number for each in shards if each.head.version == version}) for version in versions
+    }
+    return "; ".join(
+        f"{one_line(version, 40)} (shard {', '.join(map(str, numbers[version][:_MOST_NAMED]))})"
+        for version in versions[:_MOST_NAMED]
+    )
 
 
 def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, keep: int = 0) -> Run:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.ci.baseline import Baseline
@@ -117,8 +118,11 @@ async def _find_partition(plan: Plan, baseline: Baseline, settings: Settings, re
 def _read_finished(out: Path, partition: Partition, number: int) -> Run | None:
     """The complete run of this shard in its folder; None without one."""
     try:
-        shard = read_head(out / RUN_FOLDER / RUN_FILE).shard
+        head = read_head(out / RUN_FOLDER / RUN_FILE)
+        shard = head.shard
         if shard is None or (shard.partition, shard.number) != (partition.fingerprint, number):
+            return None
+        if head.version != __version__:  # `merge` refuses shards of different versions
             return None
         run = read_run(out / RUN_FOLDER, strictly=True)
     except RecordError:

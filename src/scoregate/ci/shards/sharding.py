@@ -13,6 +13,7 @@ from statistics import median
 from pydantic_core import to_json
 
 from scoregate.ci import git
+from scoregate.ci.code_digest import code_digest
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.case_columns import known_values
@@ -97,7 +98,7 @@ async def digest_code(plan: Plan, settings: Settings, tree: git.WorkTree | None)
     """
     if tree is None:
         return None
-    return await git.code_digest(plan.root, replace(tree, untracked=()), left_out=plan.root / settings.out)
+    return await code_digest(plan.root, replace(tree, untracked=()), left_out=plan.root / settings.out)
 
 
 def digest_settings(settings: Settings) -> dict[str, str]:

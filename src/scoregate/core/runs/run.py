@@ -244,10 +244,15 @@ class Conditions:
     Attributes:
         code: the digest of the commit and the uncommitted changes; None if unknown, such as outside git.
         settings: the digest of the settings that change results, such as the model.
+        tracked: the digest of the commit and the changes to tracked files alone; None if unknown.
+        untracked: the digests of the files that are neither tracked nor ignored, by path; None if unknown. That of a
+            file which got the output of the run is `output`.
     """
 
     code: str | None = None
     settings: str = ""
+    tracked: str | None = None
+    untracked: Mapping[str, str] | None = None
 
 
 @record
