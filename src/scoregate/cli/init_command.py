@@ -31,7 +31,6 @@ AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 _AGENTS_MARK = "<!-- scoregate -->"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 _EXAMPLE_KEY = "          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
-_SECRET = re.compile(r"""^\s*(\w+):\s*["']?\$\{\{\s*secrets\.(\w+)\s*\}\}""", re.MULTILINE)
 _REPOSITORY, _TAG = "scoregate/scoregate", "v1"
 _OWN_ACTION = f"{_REPOSITORY}@{_TAG}"
 
@@ -138,13 +137,17 @@ def _make_files(
     folder: Path, branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
 ) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
+    from scoregate.ci.costs.named_models import find_key_secrets
+
     # Something has to run: the first run would end with exit code 3.
     needs_example = not suites.sources and not any(each.command or each.suite_paths for each in suites.frameworks)
     if needs_example:
         yield EXAMPLE_SUITE, _read_template("eval_hours.py")
     yield OWN_FILE, _make_settings(() if needs_example else suites.frameworks)
     yield from _make_helpers(suites.frameworks)
-    keys = "\n".join(f"          {name}: ${{{{ secrets.{secret} }}}}" for name, secret in _find_keys(folder).items())
+    keys = "\n".join(
+        f"          {name}: ${{{{ secrets.{secret} }}}}" for name, secret in find_key_secrets(folder).items()
+    )
     workflow = _make_workflow("workflow.yml", keys)
     yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
     if with_commands:
@@ -159,23 +162,6 @@ def _make_workflow(template: str, keys: str) -> str:
         workflow = workflow.replace(_EXAMPLE_KEY, keys)
     commit = _find_own_commit()
     return workflow.replace(_OWN_ACTION, f"{_REPOSITORY}@{commit} # {__version__}") if commit else workflow
-
-
-def _find_keys(folder: Path) -> dict[str, str]:
-    """The variables with keys of models in the repository's workflows, each with the name of its secret."""
-    from scoregate.models.providers import PROVIDERS
-
-    known = {name for provider in PROVIDERS.values() for name in provider.keys}
-    found: dict[str, str] = {}
-    for path in sorted((folder / ".github" / "workflows").glob("*.y*ml")):
-        try:
-            text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        except (OSError, UnicodeDecodeError):
-            continue
-        for name, secret in _SECRET.findall(text):
-            if name in known:
-                found.setdefault(name, secret)
-    return found
 
 
 def _find_own_commit() -> str:

@@ -157,3 +157,23 @@ def _read_text(path: Path) -> str:
     if len(data) > _MOST_BYTES:
         raise ValueError("too large")
     return data.decode("utf-8")
+
+
+_SECRET = re.compile(r"""^\s*(\w+):\s*["']?\$\{\{\s*secrets\.(\w+)\s*\}\}""", re.MULTILINE)
+
+
+def find_key_secrets(root: Path) -> dict[str, str]:
+    """The variables with keys of models in the workflows of a repository, each with the name of its secret."""
+    from scoregate.models.providers import PROVIDERS
+
+    known = {name for provider in PROVIDERS.values() for name in provider.keys}
+    found: dict[str, str] = {}
+    for path in sorted((root / ".github" / "workflows").glob("*.y*ml")):
+        try:
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        except (OSError, UnicodeDecodeError):
+            continue
+        for name, secret in _SECRET.findall(text):
+            if name in known:
+                found.setdefault(name, secret)
+    return found
