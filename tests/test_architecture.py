@@ -145,7 +145,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | STAGES
     | GLUE
     | {"ci.publish", "client", "convert", "datasets", "entities", "judges", "store", "synthesizers", "web"}
-    | {"models", "scorers", "trace_files"},
+    | {"scorers", "trace_files"},
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
