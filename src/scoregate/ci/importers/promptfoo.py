@@ -167,7 +167,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _check_count(stats: Mapping[str, Any], rows: int) -> None:
-    """promptfoo counts a row before it saves it, and goes on without rows that its database refuses, as those with NaN."""
+    """promptfoo counts a row before it saves it, and goes on without rows that its database refuses."""
     counted = sum(count(stats.get(name)) for name in ("successes", "failures", "errors"))
     if counted > rows:
         raise ImportFailed(
