@@ -33,6 +33,8 @@ from scoregate.errors import ImportFailed
 
 _SKIPPED = ("skipped", "pending", "todo", "disabled")
 _NEEDED = ("numTotalTests", "testResults")
+# Vitest writes no message for a hook of a `describe`.
+_NO_MESSAGE = "no test of it did, so a hook such as `afterAll` may have failed"
 
 
 class _Test(NamedTuple):
@@ -76,9 +78,11 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _read_file_errors(files: Part, result: ResultFile) -> Iterator[Event]:
-    """A suite with an error for each file that could not be run."""
+    """A suite with an error for each file that could not be run, or that failed although no test of it did."""
     for file in files.rows("testResults"):
-        message = text(file.get("message"))
+        tests = read_tables(file.get("assertionResults"), "assertionResults")
+        has_failed_test = any(test.get("status") == "failed" for test in tests)
+        message = text(file.get("message")) or ("" if has_failed_test else _NO_MESSAGE)
         if file.get("status") == "failed" and message:
             name = _read_file_name(file)
             suite = result.suite_id(name_suite(f"{name} (file)"))
