@@ -8,7 +8,15 @@ from importlib.resources import files
 
 import pytest
 from tests.docs.project import Project
-from tests.integration.frameworks.runs import Rows, WriteEvals, check_inserted_row, execute, read_json
+from tests.integration.frameworks.runs import (
+    HEAD,
+    RUN_BRAINTRUST,
+    Rows,
+    WriteEvals,
+    check_inserted_row,
+    execute,
+    read_json,
+)
 from tests.integration.migrate.environments import use_node
 from tests.integration.migrate.test_braintrust import NODE as BRAINTRUST_NODE
 from tests.integration.migrate.test_braintrust import PACKAGES as BRAINTRUST
@@ -112,7 +120,7 @@ def write_braintrust(project: Project, rows: Rows) -> list[str]:
         f"const task = async (input: string) => ({wrong}.includes(input) ? 'no' : 'yes');\n"
         f"Eval('team/capitals', {{ data: () => {data}, task, scores: [same] }});\n",
     )
-    return ["--", "npx", "braintrust", "eval", "--no-send-logs", "bot.eval.ts", "scoregate_reporter.mjs"]
+    return ["--", "npx", "braintrust", *RUN_BRAINTRUST, "bot.eval.ts", "scoregate_reporter.mjs"]
 
 
 def use_braintrust(project: Project) -> None:
@@ -123,6 +131,9 @@ def use_braintrust(project: Project) -> None:
 def test_braintrust(project: Project) -> None:
     use_braintrust(project)
     check_inserted_row(project, write_braintrust, evaluator="same", fails=False)
+    project.write("broken.eval.ts", "throw new Error('no module');\n")
+    outcome = execute(project, [*write_braintrust(project, HEAD), "broken.eval.ts"], baseline="none", out="broken")
+    assert (outcome.returncode, "no module" in outcome.stdout) == (3, True), outcome.stdout
 
 
 def test_braintrust_reports_errors_labels_and_each_eval_of_a_project(project: Project) -> None:
