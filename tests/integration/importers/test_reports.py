@@ -106,6 +106,10 @@ def test_a_vitest_file_that_fails_without_a_failed_test_is_never_green() -> None
     assert "a.test.ts failed: no test of it did" in problem.message
     test["status"] = "failed"
     assert list(imported("vitest", json.dumps(report)).suites) == ["hours"]
+    file["message"] = "no package"
+    assert list(imported("vitest", json.dumps(report)).suites) == ["hours", "a.test.ts (file)"]
+    report["numRuntimeErrorTestSuites"] = 0
+    assert list(imported("vitest", json.dumps(report)).suites) == ["hours"], "Jest's message is that of the test"
 
 
 def test_suites_of_one_name_in_two_vitest_files_differ() -> None:
