@@ -35,7 +35,7 @@ _SKIPPED = ("skipped", "pending", "todo", "disabled")
 _NEEDED = ("numTotalTests", "testResults")
 _OF_JEST = "numRuntimeErrorTestSuites"
 # Vitest writes no message for a hook of a `describe`.
-_NO_MESSAGE = "no test of it did, so a hook such as `afterAll` may have failed"
+_NO_MESSAGE = "no test of it did, so a hook of a `describe` may have failed"
 
 
 class _Test(NamedTuple):
