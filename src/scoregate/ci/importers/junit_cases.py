@@ -157,7 +157,7 @@ def _parse_elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
 
 
 def _advise(file: BinaryIO, place: int, code: int) -> str:
-    """What to do about the parser's error at a byte of a file; empty if only the writer of the file can tell."""
+    """What to do about the parser's error at a byte of a file; empty if only the writer of the file knows."""
     file.seek(0)
     is_xml = file.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
     file.seek(max(0, place))

@@ -349,8 +349,8 @@ class RunReducer:
 
 
 def add_undeclared(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict[str, EvaluatorInfo]:
-    """The declared evaluators and those with scores or labels that are not declared."""
-    used = (*columns.scores, *columns.labels)
+    """The declared evaluators, and those that are not and have scores or labels or returned None."""
+    used = (*columns.scores, *columns.labels, *columns.unscored_counts)
     return sort_by_name({**known, **{name: EvaluatorInfo(name) for name in used if name not in known}})
 
 
