@@ -15,6 +15,8 @@ REGRESSION = QUESTIONS[2]
 Rows = list[tuple[str, bool]]
 BASE: Rows = [(question, True) for question in QUESTIONS]
 HEAD: Rows = [("What is new?", True), *((question, question != REGRESSION) for question in QUESTIONS)]
+# Braintrust skips files that it can't load, and ends with 0, unless it is to stop.
+RUN_BRAINTRUST = ("eval", "--no-send-logs", "--terminate-on-failure")
 # Writes the evals of some rows, and returns the arguments of `scoregate exec`.
 WriteEvals = Callable[[Project, Rows], list[str]]
 

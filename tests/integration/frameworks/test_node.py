@@ -6,8 +6,17 @@ import gzip
 import json
 from importlib.resources import files
 
+import pytest
 from tests.docs.project import Project
-from tests.integration.frameworks.runs import Rows, check_inserted_row, execute, read_json
+from tests.integration.frameworks.runs import (
+    HEAD,
+    RUN_BRAINTRUST,
+    Rows,
+    WriteEvals,
+    check_inserted_row,
+    execute,
+    read_json,
+)
 from tests.integration.migrate.environments import use_node
 from tests.integration.migrate.test_braintrust import NODE as BRAINTRUST_NODE
 from tests.integration.migrate.test_braintrust import PACKAGES as BRAINTRUST
@@ -15,6 +24,10 @@ from tests.integration.migrate.test_evalite import NODE as EVALITE_NODE
 from tests.integration.migrate.test_evalite import PACKAGES as EVALITE
 from tests.integration.migrate.test_promptfoo import NODE as PROMPTFOO_NODE
 from tests.integration.migrate.test_promptfoo import PACKAGES as PROMPTFOO
+
+# Evalite and vitest-evals still run on vitest 4, which their tests install.
+VITEST = ("vitest@5.1.2",)
+VITEST_NODE = "24.9.0"
 
 
 def read_starter(name: str) -> str:
@@ -45,20 +58,30 @@ def test_promptfoo(project: Project) -> None:
     check_inserted_row(project, write_promptfoo, evaluator="passed")
 
 
-def write_vitest(project: Project, rows: Rows) -> list[str]:
+def write_vitest(project: Project, rows: Rows) -> None:
     tests = "".join(
         f"test({json.dumps(question)}, () => expect({json.dumps('yes' if passes else 'no')}).toBe('yes'));\n"
         for question, passes in rows
     )
     project.write("bot.test.mjs", f"import {{ expect, test }} from 'vitest';\n{tests}")
+
+
+def write_vitest_junit(project: Project, rows: Rows) -> list[str]:
+    write_vitest(project, rows)
     command = "vitest run --reporter=junit --outputFile=results.xml; test $? -le 1"
     return ["--junit", "results.xml", "--", "sh", "-c", command]
 
 
-def test_vitest(project: Project) -> None:
-    modules = use_node(project, "evalite", EVALITE, version=EVALITE_NODE)
+def write_vitest_json(project: Project, rows: Rows) -> list[str]:
+    write_vitest(project, rows)
+    return ["--import", "vitest:results.json", "--", "vitest", "run", "--reporter=json", "--outputFile=results.json"]
+
+
+@pytest.mark.parametrize("write", [write_vitest_junit, write_vitest_json])
+def test_vitest(project: Project, write: WriteEvals) -> None:
+    modules = use_node(project, "vitest", VITEST, version=VITEST_NODE)
     (project.folder / "node_modules").symlink_to(modules)
-    check_inserted_row(project, write_vitest, evaluator="passed")
+    check_inserted_row(project, write, evaluator="passed")
 
 
 def write_evalite(project: Project, rows: Rows) -> list[str]:
@@ -97,7 +120,7 @@ def write_braintrust(project: Project, rows: Rows) -> list[str]:
         f"const task = async (input: string) => ({wrong}.includes(input) ? 'no' : 'yes');\n"
         f"Eval('team/capitals', {{ data: () => {data}, task, scores: [same] }});\n",
     )
-    return ["--", "npx", "braintrust", "eval", "--no-send-logs", "bot.eval.ts", "scoregate_reporter.mjs"]
+    return ["--", "npx", "braintrust", *RUN_BRAINTRUST, "bot.eval.ts", "scoregate_reporter.mjs"]
 
 
 def use_braintrust(project: Project) -> None:
@@ -108,6 +131,9 @@ def use_braintrust(project: Project) -> None:
 def test_braintrust(project: Project) -> None:
     use_braintrust(project)
     check_inserted_row(project, write_braintrust, evaluator="same", fails=False)
+    project.write("broken.eval.ts", "throw new Error('no module');\n")
+    outcome = execute(project, [*write_braintrust(project, HEAD), "broken.eval.ts"], baseline="none", out="broken")
+    assert (outcome.returncode, "no module" in outcome.stdout) == (3, True), outcome.stdout
 
 
 def test_braintrust_reports_errors_labels_and_each_eval_of_a_project(project: Project) -> None:

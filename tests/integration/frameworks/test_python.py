@@ -7,7 +7,7 @@ import json
 from importlib.resources import files
 
 from tests.docs.project import Project
-from tests.integration.frameworks.runs import Rows, check_inserted_row
+from tests.integration.frameworks.runs import HEAD, RUN_BRAINTRUST, Rows, check_inserted_row, execute
 from tests.integration.migrate.environments import use_python
 from tests.integration.migrate.test_braintrust import REQUIREMENTS as BRAINTRUST
 from tests.integration.migrate.test_deepeval import REQUIREMENTS as DEEPEVAL
@@ -123,12 +123,15 @@ def write_braintrust(project: Project, rows: Rows) -> list[str]:
         f"def answer(question): return 'no' if question in {invalid!r} else 'yes'\n"
         f'Eval("capitals", data=lambda: {data!r}, task=answer, scores=[same])\n',
     )
-    return ["--", "braintrust", "eval", "--no-send-logs", "eval_bot.py", "scoregate_reporter.py"]
+    return ["--", "braintrust", *RUN_BRAINTRUST, "eval_bot.py", "scoregate_reporter.py"]
 
 
 def test_braintrust(project: Project) -> None:
     use_python(project, "braintrust", BRAINTRUST)
     check_inserted_row(project, write_braintrust, evaluator="same", fails=False)
+    project.write("eval_broken.py", "import nothing_here\n")
+    outcome = execute(project, [*write_braintrust(project, HEAD), "eval_broken.py"], baseline="none", out="broken")
+    assert (outcome.returncode, "nothing_here" in outcome.stdout) == (3, True), outcome.stdout
 
 
 def write_langsmith(project: Project, rows: Rows) -> list[str]:

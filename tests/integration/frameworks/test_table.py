@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from tests.docs.project import ROOT
 from tests.integration.frameworks.test_node import BRAINTRUST as BRAINTRUST_NODE
-from tests.integration.frameworks.test_node import EVALITE, PROMPTFOO
+from tests.integration.frameworks.test_node import EVALITE, PROMPTFOO, VITEST
 from tests.integration.frameworks.test_python import BRAINTRUST, DEEPEVAL, INSPECT, LANGSMITH, PYDANTIC_EVALS
 
 
@@ -24,7 +24,7 @@ def test_the_table_has_the_versions_that_the_tests_install() -> None:
         "promptfoo": PROMPTFOO[0],
         "Evalite": EVALITE[0],
         "LangSmith's plug-in for pytest": LANGSMITH[0],
-        "vitest": EVALITE[1],
+        "vitest": VITEST[0],
     }
     assert rows.pop("pytest").split(".")[0] == version("pytest").split(".")[0]
     assert rows == {name: re.split("==|@", requirement)[1] for name, requirement in pinned.items()}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.integration.importers.files import imported, raw
+from tests.integration.importers.files import imported, promptfoo_document, raw
 
 from scoregate.ci.plan import RowColumns
 from scoregate.core.runs.clusters import find_cluster
@@ -19,12 +19,12 @@ JUNIT = """<testsuite name="chat"><testcase name="a" classname="t"><properties>
 
 def import_promptfoo(*tests: Mapping[str, Any]) -> dict[str, str | None]:
     """The clusters of promptfoo's tests, by name of the case."""
-    results = raw("promptfoo.json")
-    row = results["results"]["results"][0]
-    results["results"]["results"] = [
+    row = raw("promptfoo.json")["results"]["results"][0]
+    rows = [
         row | {"testIdx": place, "vars": test.get("vars", {}), "testCase": {"assert": [], **test}}
         for place, test in enumerate(tests)
     ]
+    results = promptfoo_document(rows)
     results["config"]["evaluateOptions"] = {}
     results.pop("runtimeOptions", None)
     return {case.name: case.cluster for case in imported("promptfoo", json.dumps(results)).cases}

@@ -43,12 +43,14 @@ def test_an_attribute_says_that_a_test_failed_or_did_not_run() -> None:
     """Google Test lists disabled tests as `notrun`; some writers have no element for a failure."""
     states = {
         "failed": 'status="failed"', "broken": 'result="Failure"', "off": 'status="notrun" result="suppressed"',
+        "undecided": 'status="incomplete"',
         "good": 'status="run" result="completed"', "plain": 'status="passed"',
     }  # fmt: skip
     body = "".join(f'<testcase classname="c" name="{name}" {attributes}/>' for name, attributes in states.items())
     found = {case.hash.partition("::")[2]: case.status for case in imported("junit", junit_text(body)).cases}
     assert found == {
         "failed": Status.FAILED, "broken": Status.FAILED, "off": Status.UNSCORED,
+        "undecided": Status.UNSCORED,
         "good": Status.PASSED, "plain": Status.PASSED,
     }  # fmt: skip
 
@@ -218,6 +220,38 @@ def test_results_that_explain_the_counts_of_a_suite_are_no_missing_cases() -> No
     assert joined.evaluations["passed"].metadata["reason"] == "0\n1\n2"
     errors = imported("junit", junit_text('<testcase name="a"><error message="x"/><error message="y"/></testcase>'))
     assert errors.cases[0].errors[0].error.message == "x\ny"
+
+
+@pytest.mark.parametrize("counted", ["", 'tests="2" failures="1" errors="1"', 'tests="0" failures="0" errors="0"'])
+def test_errors_of_a_suite_itself_are_a_case(counted: str) -> None:
+    """The format allows them in place of cases, and some writers don't count them."""
+    own = '<error message="tear-down"/><failure message="set-up"/>'
+    cases = '<testcase name="a"/><testcase name="a"/>'
+    found = imported("junit", f'<testsuites><testsuite name="s" {counted}>{own}{cases}</testsuite></testsuites>')
+    states = [(case.hash, case.status.value) for case in found.cases]
+    assert states == [("a", "passed"), ("a #2", "passed"), ("s", "failed")]
+    assert "set-up" in str(found.cases[-1].evaluations)
+
+
+def test_an_error_of_all_suites_alone_is_a_case() -> None:
+    (case,) = imported("junit", '<testsuites errors="1"><error message="no tests were found"/></testsuites>').cases
+    assert (case.hash, case.status) == ("the suite itself", Status.ERRORED)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (b"<testsuite>&#27;[31m</testsuite>", "NO_COLOR=1"),
+        (b"<testsuite><![CDATA[\x1b[31m]]></testsuite>", "NO_COLOR=1"),
+        ('<?xml version="1.0" encoding="UTF-8"?><testsuite/>'.encode("utf-16"), "PowerShell"),
+        (b"<testsuite>a & b</testsuite>", "are written by"),
+        (b"<testsuite>", "are written by"),
+    ],
+)
+def test_the_cause_of_damaged_xml_is_named(text: bytes, advice: str) -> None:
+    with pytest.raises(ImportFailed, match="not well-formed XML") as caught:
+        imported("junit", text)
+    assert advice in str(caught.value.advice)
 
 
 def test_passed_subtests_of_pytest_are_counted_and_have_no_element() -> None:

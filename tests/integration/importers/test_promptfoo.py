@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.integration.importers.files import imported, imported_file, raw
+from tests.integration.importers.files import imported, imported_file, promptfoo_document, raw
 
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.errors import ImportFailed
@@ -52,13 +52,11 @@ def test_tokens_and_cost_are_kept() -> None:
 
 def with_cached_rows(count: int, provider: str) -> str:
     """Four rows of one provider, of which some were answered from the cache; a fifth has no answer."""
-    results = raw("promptfoo.json")
     rows = [dict(ROWS[0], provider={"id": provider}, testIdx=number) for number in range(5)]
     for number, row in enumerate(rows[:4]):
         row["response"] = {"output": "Paris", "cached": number < count, "tokenUsage": {"cached": 12}}
     rows[4] |= {"response": {"error": "refused"}, "error": "refused", "success": False, "failureReason": 2}
-    results["results"]["results"] = rows
-    return json.dumps(results)
+    return json.dumps(promptfoo_document(rows))
 
 
 def test_rows_from_the_cache_are_noted_and_their_time_and_cost_is_unknown() -> None:
@@ -85,11 +83,8 @@ def test_an_application_whose_answers_are_all_from_the_cache_was_not_measured(pr
 
 @pytest.mark.parametrize(("response", "cost"), [({}, None), ({"cost": 0}, 0), ({"cost": 0.5}, 0.5)])
 def test_a_cost_that_promptfoo_does_not_know_is_unknown(response: dict[str, float], cost: float | None) -> None:
-    results = raw("promptfoo.json")
-    row = results["results"]["results"][0]
-    row |= {"cost": response.get("cost", 0), "response": {"output": "Paris", **response}}
-    results["results"]["results"] = [row]
-    (case,) = imported("promptfoo", json.dumps(results)).cases
+    row = ROWS[0] | {"cost": response.get("cost", 0), "response": {"output": "Paris", **response}}
+    (case,) = imported("promptfoo", json.dumps(promptfoo_document([row]))).cases
     assert case.usage is not None
     assert case.usage.cost == cost
 
@@ -116,10 +111,8 @@ def test_a_failed_provider_is_an_error() -> None:
 
 def single_setup_file(**prompt: str) -> str:
     """The file of one provider and one prompt."""
-    content = raw("promptfoo.json")
-    rows = [row for row in content["results"]["results"] if row["promptIdx"] == 0]
-    content["results"]["results"] = [row | {"prompt": row["prompt"] | prompt} for row in rows]
-    return json.dumps(content)
+    rows = [row | {"prompt": row["prompt"] | prompt} for row in ROWS if row["promptIdx"] == 0]
+    return json.dumps(promptfoo_document(rows))
 
 
 def test_one_provider_and_one_prompt_are_not_in_the_suite_name() -> None:
@@ -145,11 +138,8 @@ def test_equal_descriptions_are_extended_by_variables() -> None:
 
 def read_last_row(**changes: Any) -> CaseResult:
     """The trial of a row that passed, with changed fields."""
-    document = raw("promptfoo.json")
-    rows = document["results"]["results"]
-    row = next(row for row in rows if row["success"] and row["gradingResult"]["componentResults"])
-    document["results"]["results"] = [row | changes]
-    (case,) = imported("promptfoo", json.dumps(document)).cases
+    row = next(row for row in ROWS if row["success"] and row["gradingResult"]["componentResults"])
+    (case,) = imported("promptfoo", json.dumps(promptfoo_document([row | changes]))).cases
     return case
 
 
@@ -178,3 +168,14 @@ def test_a_row_without_a_verdict_is_an_error(success: object) -> None:
     case = read_last_row(success=success)
     assert case.status is Status.ERRORED
     assert "`success` is neither true nor false" in case.errors[0].error.message
+
+
+def test_rows_that_promptfoo_counts_and_could_not_save_are_missing() -> None:
+    """Its database refuses a score of NaN, and the file is written without the row."""
+    content = raw("promptfoo.json")
+    stats = content["results"]["stats"]
+    assert sum(stats[name] for name in ("successes", "failures", "errors")) == len(ROWS)
+    stats["failures"] += 1
+    with pytest.raises(ImportFailed, match=f"counts {len(ROWS) + 1} results and wrote {len(ROWS)}") as caught:
+        imported("promptfoo", json.dumps(content))
+    assert "NaN" in caught.value.advice

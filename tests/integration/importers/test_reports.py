@@ -97,6 +97,21 @@ def test_a_vitest_file_that_fails_is_never_green() -> None:
         imported("vitest", json.dumps(report))
 
 
+def test_a_vitest_file_that_fails_without_a_failed_test_is_never_green() -> None:
+    """As when `afterAll` of a `describe` throws."""
+    test = {"ancestorTitles": ["hours"], "title": "opens", "status": "passed", "failureMessages": []}
+    file = {"name": "/p/a.test.ts", "status": "failed", "message": "", "assertionResults": [test]}
+    report = {"numTotalTests": 1, "testResults": [file]}
+    (problem,) = imported("vitest", json.dumps(report)).suites["a.test.ts (file)"].errors
+    assert "a.test.ts failed: no test of it did" in problem.message
+    test["status"] = "failed"
+    assert list(imported("vitest", json.dumps(report)).suites) == ["hours"]
+    file["message"] = "no package"
+    assert list(imported("vitest", json.dumps(report)).suites) == ["hours", "a.test.ts (file)"]
+    report["numRuntimeErrorTestSuites"] = 0
+    assert list(imported("vitest", json.dumps(report)).suites) == ["hours"], "Jest's message is that of the test"
+
+
 def test_suites_of_one_name_in_two_vitest_files_differ() -> None:
     test = {"ancestorTitles": ["hours"], "title": "opens", "status": "passed", "failureMessages": []}
     files = [{"name": f"/p/{name}.test.ts", "status": "passed", "assertionResults": [test]} for name in "ab"]

@@ -78,7 +78,7 @@ async def test_each_framework_has_its_command(tmp_path: Path) -> None:
         ),
         "braintrust": (
             {"evals/eval_bot.py": BRAINTRUST, "log.py": "import braintrust\n"},
-            "braintrust eval --no-send-logs evals/eval_bot.py scoregate_reporter.py",
+            "braintrust eval --no-send-logs --terminate-on-failure evals/eval_bot.py scoregate_reporter.py",
             "",
         ),
         "pytest": (
@@ -98,7 +98,7 @@ async def test_each_framework_has_its_command(tmp_path: Path) -> None:
         ),
         "braintrust in web": (
             {"web/package.json": package(), "web/src/a.eval.ts": "import { Eval } from 'braintrust';\n"},
-            "npx braintrust eval --no-send-logs src/a.eval.ts scoregate_reporter.mjs",
+            "npx braintrust eval --no-send-logs --terminate-on-failure src/a.eval.ts scoregate_reporter.mjs",
             "",
         ),
         "vitest-evals": (

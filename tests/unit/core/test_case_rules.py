@@ -36,12 +36,23 @@ def test_an_unmeasured_critical_case_is_not_green() -> None:
     assert judge(base, base, CRITICAL).exit_code == 0
     for broken in (ERROR, None):
         cases: dict[str, float | ErrorInfo | None] = {"e": broken}
-        run = ExampleSuite({**scored(*[1.0] * 20), "c1": {**cases, "other": None}}, tags=tagged("c0", "c1"))
+        other = {"c0": {"e": 1.0, "other": 1.0}, "c1": {**cases, "other": None}}
+        run = ExampleSuite({**scored(*[1.0] * 20), **other}, tags=tagged("c0", "c1"))
         judged = judge(run, base, CRITICAL)
         assert judged.exit_code == 3
         ((rule, value),) = problems(judged)
         assert rule == "critical cases remain"
         assert value.startswith("c1 passed in the baseline, and met an error")
+
+
+def test_an_undeclared_evaluator_that_returns_none_everywhere_is_not_gone() -> None:
+    """Imported suites and other SDKs declare no evaluators, so those with scores were all that a run had."""
+    before = ExampleSuite({f"c{number}": {"e": 1.0, "other": 1.0} for number in range(12)})
+    after = ExampleSuite({f"c{number}": {"e": 1.0, "other": None} for number in range(12)})
+    judged = judge(after, before, Policy())
+    assert (judged.exit_code, problems(judged)) == (3, [("scores remain", "no score, though the baseline has some")])
+    without = judge(ExampleSuite(scored(*[1.0] * 12)), before, Policy())
+    assert without.exit_code == 0
 
 
 def test_newly_failing_critical_cases_are_in_the_order_of_their_names() -> None:

@@ -128,7 +128,7 @@ def _describe_evalite(folder: str, evals: tuple[str, ...]) -> FoundFramework:
 def _describe_braintrust(folder: str, evals: tuple[str, ...]) -> FoundFramework:
     helper = "scoregate_reporter.mjs"
     files = as_arguments([relative(name, folder) for name in evals])
-    run = ("npx", "braintrust", "eval", "--no-send-logs", *files, helper)
+    run = ("npx", "braintrust", "eval", "--no-send-logs", "--terminate-on-failure", *files, helper)
     command = Command(name=command_name("braintrust", folder), run=run, cwd=folder)
     return FoundFramework("Braintrust", evals, command, helper, "migrate/braintrust")
 

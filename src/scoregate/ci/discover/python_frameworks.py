@@ -207,7 +207,7 @@ def _describe_inspect(files: SourceFiles, names: Sequence[str]) -> Iterator[Foun
 def _describe_braintrust(files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
     for project, inner in by_folder(files, names, *_PROJECT).items():
         helper = "scoregate_reporter.py"
-        run = ("braintrust", "eval", "--no-send-logs", *as_arguments(inner), helper)
+        run = ("braintrust", "eval", "--no-send-logs", "--terminate-on-failure", *as_arguments(inner), helper)
         command = Command(name=command_name("braintrust", project), run=run, cwd=project)
         yield FoundFramework("Braintrust", _in(project, inner), command, helper, "migrate/braintrust")
 

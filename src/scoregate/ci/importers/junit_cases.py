@@ -10,10 +10,16 @@ from os import SEEK_END
 from typing import BinaryIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 from xml.parsers.expat import ExpatError, ParserCreate
+from xml.parsers.expat.errors import (
+    XML_ERROR_BAD_CHAR_REF,
+    XML_ERROR_INCORRECT_ENCODING,
+    XML_ERROR_UNKNOWN_ENCODING,
+    codes,
+)
 
 from scoregate.ci.importers import common
 from scoregate.ci.importers.files import MAX_BYTES, ResultFile
-from scoregate.ci.importers.junit_counts import Counts, read_tag
+from scoregate.ci.importers.junit_counts import BAD, Counts, read_tag
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.errors import ImportFailed
@@ -28,7 +34,9 @@ _MOST_ATTEMPTS = 100
 _EMPTY_MESSAGES = frozenset({"", "failed", "failure", "error", "test failed", "test failure"})
 # What the attributes `status` and `result` of a test say in reports that have no element for it.
 _FAILED = frozenset({"fail", "failed", "failure", "error", "errored", "broken"})
-_NOT_RUN = frozenset({"disabled", "ignored", "notrun", "skip", "skipped", "suppressed"})
+_NOT_RUN = frozenset(
+    {"disabled", "ignored", "inconclusive", "incomplete", "notrun", "pending", "skip", "skipped", "suppressed"}
+)
 _GO_LINE = re.compile(r"\s*(=== (RUN|PAUSE|CONT|NAME)|--- FAIL:)")
 
 
@@ -120,7 +128,10 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
             counts.add(element, is_bad=case.is_bad)
             yield case
         elif tag in _ROOTS:
+            yield from _read_own_results(element, above, counts)
             counts.leave(element)
+        elif tag in BAD and above and read_tag(above[-1]) in _ROOTS:
+            continue
         if above and not any(read_tag(parent) == "testcase" for parent in above):
             above[-1].remove(element)
 
@@ -132,16 +143,41 @@ def _parse_elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
     file.seek(0, SEEK_END)
     if file.tell() > MAX_BYTES:
         raise ImportFailed(f"it is larger than {MAX_BYTES:,} bytes")
+    # This parser builds nothing, so it does not expand the entities of a document type before it is refused.
+    parser = ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse_doctype
     try:
-        # This parser builds nothing, so it does not expand the entities of a document type before it is refused.
-        parser = ParserCreate()
-        parser.StartDoctypeDeclHandler = refuse_doctype
         file.seek(0)
         parser.ParseFile(file)
         file.seek(0)
         yield from iterparse(file, ("start", "end"))
     except (ParseError, ExpatError, LookupError, ValueError) as error:
-        raise ImportFailed(f"it is not well-formed XML: {error}") from None
+        advice = _advise(file, parser.ErrorByteIndex, getattr(error, "code", 0))
+        raise ImportFailed(f"it is not well-formed XML: {error}", advice=advice) from None
+
+
+def _advise(file: BinaryIO, place: int, code: int) -> str:
+    """What to do about the parser's error at a byte of a file; empty if only the writer of the file knows."""
+    file.seek(0)
+    is_xml = file.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    file.seek(max(0, place))
+    is_control = (byte := file.read(1)) < b" " and byte != b"" and not byte.isspace()
+    if code == codes[XML_ERROR_BAD_CHAR_REF] or (is_xml and is_control):
+        return (
+            "XML can't hold control characters, such as those of coloured output. Turn colours off where the tests run "
+            "(`NO_COLOR=1`), or remove such characters from what the tests print."
+        )
+    if code in (codes[XML_ERROR_INCORRECT_ENCODING], codes[XML_ERROR_UNKNOWN_ENCODING]):
+        return "Write the file in the encoding that its first line names. `>` of Windows PowerShell writes UTF-16."
+    return ""
+
+
+def _read_own_results(suite: Element, above: list[Element], counts: Counts) -> Iterator[Case]:
+    """A case for the errors of a suite itself, as when its set-up failed; Maven and Ant write such a case, too."""
+    if own := [child for child in suite if read_tag(child) in BAD]:
+        element = Element("testcase", {"name": suite.get("name", "") or "the suite itself"})
+        element.extend(own)
+        yield replace(_make_case(element, [*above, suite]), element=counts.element)
 
 
 def _make_case(element: Element, above: list[Element]) -> Case:

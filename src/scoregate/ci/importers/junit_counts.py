@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 _LONGEST_COUNT = 16
-_BAD = frozenset({"failure", "error"})
+BAD = frozenset({"failure", "error"})
 # What Maven, Gradle, nextest and Playwright add to a test that was run again; Surefire counts each as a test.
 ATTEMPTS = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
 # The attributes of pytest's suites, in its order, before the host. Gradle's have the same names in another order.
@@ -68,7 +68,7 @@ class Counts:
         """
         tags = [read_tag(child) for child in case]
         attempts = sum(tag in ATTEMPTS for tag in tags)
-        bad = sum(tag in _BAD for tag in tags)
+        bad = sum(tag in BAD for tag in tags)
         own_results = bad + tags.count("skipped")
         for tally in self._open:
             tally.cases += 1
@@ -76,7 +76,10 @@ class Counts:
             tally.more_results += max(0, own_results - 1) + attempts
 
     def leave(self, suite: Element) -> None:
-        """Check the counts of the suite that was entered last."""
+        """Check the counts of the suite that was entered last. Its own errors count with those of its cases."""
+        own = sum(read_tag(child) in BAD for child in suite)
+        for each in self._open:
+            each.failures += own
         tally, name = self._open.pop(), suite.get("name", "")
         where = f"<{read_tag(suite)}>{f' {name!r:.100}' if name else ''}"
         tests, bad = _read_count(suite, "tests"), _read_count(suite, "failures") + _read_count(suite, "errors")

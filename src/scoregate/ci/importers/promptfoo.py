@@ -111,6 +111,9 @@ class Survey:
             places.sort()
         return survey
 
+    def __len__(self) -> int:
+        return sum(map(len, self.places.values()))
+
     def place(self, row: Mapping[str, Any]) -> int:
         """The number of rows of its suite and test before it."""
         places = self.places[column_number(row), digest(test_definition(row))]
@@ -128,8 +131,8 @@ def read(result: ResultFile) -> Iterator[Event]:
     """The events of all rows, a suite for each combination of provider and prompt.
 
     Raises:
-        ImportFailed: it is not such a file, or all answers of an application are from promptfoo's cache; the events are
-            yielded before.
+        ImportFailed: it is not such a file, or lacks rows that it counts, or all answers of an application are from
+            promptfoo's cache; the events are yielded before.
         ValueError: it is damaged.
     """
     document = parse_document(result.read()).members()
@@ -159,7 +162,18 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield from suites[column].events_of(read_trial(row, survey, repeats=repeats, scales=scales))
     for suite in suites.values():
         yield SuiteFinished(suite=suite.id)
+    _check_count(table(summary["stats"].value) if "stats" in summary else {}, len(survey))
     survey.cache.report(result.notes)
+
+
+def _check_count(stats: Mapping[str, Any], rows: int) -> None:
+    """promptfoo counts a row before it saves it, and goes on without rows that its database refuses."""
+    counted = sum(count(stats.get(name)) for name in ("successes", "failures", "errors"))
+    if counted > rows:
+        raise ImportFailed(
+            f"promptfoo counts {counted:,} results and wrote {rows:,}: it could not save the others",
+            advice="promptfoo's output has the cause after `Error saving result`. A score of NaN is one.",
+        )
 
 
 def _is_cached(row: Mapping[str, Any]) -> bool:

@@ -33,6 +33,9 @@ from scoregate.errors import ImportFailed
 
 _SKIPPED = ("skipped", "pending", "todo", "disabled")
 _NEEDED = ("numTotalTests", "testResults")
+_OF_JEST = "numRuntimeErrorTestSuites"
+# Vitest writes no message for a hook of a `describe`.
+_NO_MESSAGE = "no test of it did, so a hook of a `describe` may have failed"
 
 
 class _Test(NamedTuple):
@@ -67,7 +70,7 @@ def read(result: ResultFile) -> Iterator[Event]:
             setup = Setup(test.suite, result.stable_name)
             yield SuiteStarted(suite=suite.id, origin=Origin(test.file), sdk="vitest", setup=setup)
         yield from suites[test.suite].events_of(test.trial)
-    yield from _read_file_errors(document["testResults"], result)
+    yield from _read_file_errors(document["testResults"], result, is_jest=_OF_JEST in document)
     for suite in suites.values():
         yield SuiteFinished(suite=suite.id)
     counted = parse_number(document["numTotalTests"].value) or 0
@@ -75,10 +78,14 @@ def read(result: ResultFile) -> Iterator[Event]:
         raise ImportFailed(f"tests are missing, as after a crash: it counts {counted:,.0f} and lists {listed:,}")
 
 
-def _read_file_errors(files: Part, result: ResultFile) -> Iterator[Event]:
-    """A suite with an error for each file that could not be run."""
+def _read_file_errors(files: Part, result: ResultFile, *, is_jest: bool) -> Iterator[Event]:
+    """A suite with an error for each file that could not be run, or that failed although no test of it did."""
     for file in files.rows("testResults"):
-        message = text(file.get("message"))
+        tests = read_tables(file.get("assertionResults"), "assertionResults")
+        has_failed_test = any(test.get("status") == "failed" for test in tests)
+        # Jest's message of a file repeats those of its failed tests.
+        message = "" if is_jest and has_failed_test else text(file.get("message"))
+        message = message or ("" if has_failed_test else _NO_MESSAGE)
         if file.get("status") == "failed" and message:
             name = _read_file_name(file)
             suite = result.suite_id(name_suite(f"{name} (file)"))

@@ -78,7 +78,7 @@ def _describe_no_evaluations(context: SuiteContext) -> str:
         return "0 evaluations: every case has an error"
     if any(info.battles for info in suite.evaluators.values()):
         return "0 evaluations: a battle needs the output of a run before it"
-    if not suite.evaluators:  # evaluators of other SDKs are known by their first score
+    if suite.sdk in _TEST_REPORTS or not suite.evaluators:  # evaluators of other SDKs are known by their first result
         is_skipped = suite.sdk in _TEST_REPORTS
         why = "all tests were skipped" if is_skipped else f"the suite has no scorers or evaluators{_place(suite)}"
         return f"0 evaluations: {why}"
