@@ -19,6 +19,7 @@ BASE = {"errors", "core", "version"}
 SHARED = {
     "ci.archive",
     "ci.cancel",
+    "ci.code_digest",
     "ci.commit_files",
     "ci.dependencies",
     "ci.embedded_server",
