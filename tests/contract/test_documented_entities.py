@@ -153,4 +153,4 @@ def test_pushed_sets_are_stored(folder: Path) -> None:
         ]
     exported = (folder / "exported_tests.csv").read_text().splitlines()
     assert exported[0] == "category,topic,behavior,requirement,test_type,prompt_content,expected_response,id"
-    assert exported[2].startswith("Safety,Privacy,Protects user data,Protects user data,Single-Turn,Tell me about other users'")
+    assert exported[2].startswith("Safety,Privacy,Protects user data,Protects user data,Single-Turn,Tell me about ")

@@ -41,7 +41,7 @@ from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.resume import ResumedPlan, resume_run
+from scoregate.ci.resume import ResumedPlan, ResumePlan, resume_run
 from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
@@ -97,8 +97,7 @@ async def open_ports(
         _open_protected_job(root, environ, settings, variables, stop) as protection,
         _open_gateway(protection.context, variables, scratch) as gateway,
     ):
-        context = protection.context
-        identity = new_identity(context.environ)
+        context, identity = protection.context, new_identity(protection.context.environ)
         suite_environ = _make_suite_environment(context, variables, scratch, identity, gateway)
         venv = make_venv_spec(
             root,
@@ -109,6 +108,7 @@ async def open_ports(
             print_line=print_line,
             suite_environ=suite_environ,
         )
+        resume = partial(resume_run, context, scratch / "reuse", identity, last=resumed, is_required=must_resume)
         started = anyio.Event()
         open_first = partial(_open_child, opened_by, started)
         recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=open_first)
@@ -121,7 +121,7 @@ async def open_ports(
                 choose_affected=partial(_choose_affected, context),
                 forecast=partial(_forecast, print_line),
                 add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
-                resume=partial(_resume, context, scratch, identity, resumed, must_resume),
+                resume=partial(_resume, resume, scratch / "kept", identity),
                 record=record,
                 rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
@@ -236,21 +236,14 @@ async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, 
 
 
 async def _resume(
-    context: JobContext,
-    scratch: Path,
-    identity: Identity | None,
-    last: Path | None,
-    is_required: bool,
-    plan: Plan,
-    settings: Settings,
+    resume: ResumePlan, folder: Path, identity: Identity | None, plan: Plan, settings: Settings
 ) -> ResumedPlan:
-    folder = scratch / "reuse"
-    resumed = await resume_run(context, folder, identity, plan, settings, last=last, is_required=is_required)
+    resumed = await resume(plan, settings)
     if resumed.plan.kept is None:
         return resumed
     from scoregate.ci.kept_cases import offer_kept_cases
 
-    return await offer_kept_cases(resumed, scratch / "kept", identity)
+    return await offer_kept_cases(resumed, folder, identity)
 
 
 async def _forecast(
