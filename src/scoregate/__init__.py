@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Client", "ExecutionMode", "Judgeval", "Media", "TestType", "Tracer", "__version__", "evaluate"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     """The names of `__all__`, imported when they are asked for. `Judgeval` is another name of `Client`."""
     if name == "evaluate":

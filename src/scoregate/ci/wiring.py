@@ -256,7 +256,8 @@ async def _forecast(
     if total is not None and not reuses:
         from scoregate.ci.costs.texts import format_estimate
 
-        print_line(format_estimate(total) + (f", for all {shards:,} shards" if shards else ""))
+        if line := format_estimate(total):
+            print_line(line + (f", for all {shards:,} shards" if shards else ""))
         check_budget(total, settings)
     return forecast
 

@@ -24,3 +24,13 @@ def make_getattr(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[
         return value
 
     return import_name
+
+
+def make_dir(package: str) -> Callable[[], list[str]]:
+    """Make the `__dir__` of a package, so that prompts and editors also complete names that are not imported yet."""
+
+    def list_names() -> list[str]:
+        names = vars(sys.modules[package])
+        return sorted({*names, *names["__all__"]})
+
+    return list_names

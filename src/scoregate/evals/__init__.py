@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.evals.run import evaluate
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "evaluate",
 ]
 
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__,
     {

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 
 if TYPE_CHECKING:
     from scoregate.mcp_servers.definition import ServerDefinition
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["McpServer", "ServerDefinition", "mcp_server"]
 
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__,
     {

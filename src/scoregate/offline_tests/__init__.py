@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.judges import JudgeVersionPin, TestConfig
 from scoregate.offline_tests.client import Evaluations, OfflineTestsFactory
 from scoregate.offline_tests.results import AgentFunction, OfflineTestResult, PassConditionFn, ScorerData, ScoringResult
@@ -33,6 +33,7 @@ __all__ = [
     "observe",
 ]
 
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__, {".test_runs": ("TestRunsFactory", "TracedCase", "Tracer"), ".test_suites": ("TestSuitesFactory",)}
 )

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
 from scoregate.scorers.texts import (
@@ -81,6 +81,7 @@ __all__ = [
 ]
 
 # Many suites use none of these scorers.
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__,
     {

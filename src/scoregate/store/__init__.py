@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 
 if TYPE_CHECKING:
     from scoregate.store.baseline_outputs import (
@@ -103,6 +103,7 @@ __all__ = [
 
 # Most users need one of these modules, and their models take 50 ms to build (measured), so each is imported when it is
 # first asked for.
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__,
     {

@@ -177,7 +177,9 @@ def test_stored_answers_are_free(priced_project: Project) -> None:
     free = plan(priced_project)
     assert free["total"]["cost"]["expected"] == 0
     assert free["suites"][0]["cost_without_cache"] > 0
-    assert priced_project.scoregate("run", "--max-cost", "0.001").exit_code == 0
+    cached = priced_project.scoregate("run", "--max-cost", "0.001")
+    assert cached.exit_code == 0
+    assert "|" not in [line.strip() for line in cached.output.splitlines()]  # the mark of a printed line, alone
     # The base's run asked nothing itself, so the last cost that is known counts, and never refuses.
     second = plan(priced_project, "--cache", "refresh")
     assert second["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]

@@ -139,3 +139,12 @@ def test_the_duration_after_sample_cases_counts_concurrency() -> None:
         found = estimate(trials, SuiteChoice(total=total, concurrency=concurrency)).seconds
         assert found is not None
         assert found.expected == pytest.approx(seconds)
+
+
+def test_a_base_that_only_read_stored_answers_says_nothing_about_other_ones() -> None:
+    trials = [trial(f"c{n}", make_usage(1, cached=True, answer=f"a{n}")) for n in range(10)]
+    stored = [f"a{n}" for n in range(10)]
+    assert expected(estimate(trials, stored=stored)) == 0
+    changed = estimate(trials, SuiteChoice(same_code=False), stored=stored)
+    assert (changed.cost, changed.full_cost) == (None, None)
+    assert "10 calls were answered from a cache in the base's run" in changed.note

@@ -21,11 +21,12 @@ from scoregate.ci.report.html import charts, render
 from scoregate.ci.report.html.assets import block
 from scoregate.ci.report.html.charts import draw_forest, draw_latencies
 from scoregate.ci.report.html.text_budget import TextBudget
-from scoregate.ci.report.html.trial import trace_data
+from scoregate.ci.report.html.trial import trace_data, trial_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.gate import evaluate_gates
+from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Confirmation, Run
 
@@ -299,3 +300,11 @@ def test_a_large_table_of_gates_is_cut_and_counted() -> None:
     assert head.count('<tr class="failed">') == 500
     assert "100 gates more in result.json" in head
     assert "100 evaluators more in result.json" in head
+
+
+def test_outputs_of_both_sides_have_one_layout() -> None:
+    """A word diff of a text on one line and one on several would mark indents and brackets."""
+    short, long = ({"answer": "yes", "sources": [f"page {n}" for n in range(count)]} for count in (1, 30))
+    cases = (CaseResult(0, "c", 0, output=output) for output in (short, long))
+    shown = [str(trial_data(case, TextBudget(10_000, str), show_outputs=True)["output"]) for case in cases]
+    assert [text.splitlines()[:3] for text in shown] == [["{", '  "answer": "yes",', '  "sources": [']] * 2

@@ -142,8 +142,8 @@ def _estimate_launch(
 
 
 def _fill_from_history(estimate: SuiteEstimate, trials: SuiteTrials, base: Run) -> SuiteEstimate:
-    """The estimate with the last known cost, if all answers of the base's run came from a cache that is gone."""
-    if estimate.cost is not None or not trials.unknown_calls:
+    """The estimate with the last known cost, if all answers of the base's run came from a cache that may not help."""
+    if estimate.cost is not None or not (trials.unknown_calls or trials.stored_calls):
         return estimate
     took = base.history.suite_history(estimate.label).took
     costs = [each.cost for each in took if each is not None and each.cost]

@@ -97,7 +97,8 @@ async def _is_unchanged(plan: Plan, settings: Settings, base: Run) -> bool:
     known = base.conditions
     if known is None or known.code is None:
         return False
-    return await read_conditions(plan.root, settings, await git.read_work_tree(plan.root)) == known
+    now = await read_conditions(plan.root, settings, await git.read_work_tree(plan.root))
+    return (now.code, now.settings) == (known.code, known.settings)
 
 
 def _find_warnings(plan: Plan, settings: Settings, base: Run | None, estimate: PlanEstimate | None) -> tuple[str, ...]:

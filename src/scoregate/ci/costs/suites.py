@@ -114,6 +114,8 @@ def estimate_suite(
     cost = _make_interval(now.cost, spread * sqrt(now.cost / full.cost) if full.cost else 0.0)
     if not choice.same_code:  # another prompt has other answers than the stored ones
         cost = Interval(cost.low, cost.expected, max(cost.high, _make_interval(full.cost, spread).high))
+    # What the answers of a changed prompt cost is not known if all of the base's came from a store.
+    is_counted = _is_counted(base) and (choice.same_code or not base.stored_calls)
     is_only_sample = state is SuiteState.PROBE and choice.total is None
     trials = round(sum(weight for _, weight in chosen) * scale)
     hashes = len({trial.labels.hash for trial, _ in chosen})
@@ -124,12 +126,12 @@ def estimate_suite(
         round(hashes * scale),
         trials,
         now,
-        cost if _is_counted(base) else None,
+        cost if is_counted else None,
         _measure_cases(base.trials),
-        full.cost if _is_counted(base) else None,
+        full.cost if is_counted else None,
         _estimate_seconds(base, trials, now, full, concurrency=choice.concurrency),
         tuple(sorted(base.unpriced)),
-        "; ".join(filter(None, (_describe_gaps(base), _ONLY_SAMPLE if is_only_sample else ""))),
+        "; ".join(filter(None, (_describe_gaps(base, choice), _ONLY_SAMPLE if is_only_sample else ""))),
     )
 
 
@@ -230,12 +232,17 @@ def _estimate_seconds(
     return _make_interval(expected, min(1.0, relative * sqrt(2 / max(1, len(known))) * 1.645) * expected)
 
 
-def _describe_gaps(base: SuiteTrials) -> str:
+def _describe_gaps(base: SuiteTrials, choice: SuiteChoice) -> str:
     notes = [describe_unpriced(name) for name in sorted(base.unpriced)]
     if base.unknown_calls:
         notes.append(
             f"{base.unknown_calls:,} calls were answered from a cache in the base's run, and are not stored here: their"
             " cost is not known"
+        )
+    if base.stored_calls and not choice.same_code:
+        notes.append(
+            f"{base.stored_calls:,} calls were answered from a cache in the base's run: what they cost if the change"
+            " asks something else is not known"
         )
     if not base.suite.complete:
         notes.append("the base's run of it is not complete")

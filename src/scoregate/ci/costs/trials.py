@@ -85,6 +85,7 @@ class SuiteTrials:
         rest: the usage of the suite that belongs to no case, for the whole suite.
         models: the models that were called, with the evaluators that called them.
         unknown_calls: calls that were answered from a store and are not stored now; what they cost is not known.
+        stored_calls: likewise, but stored now: they cost nothing if the same is asked, and else it is not known.
     """
 
     suite: SuiteResult
@@ -93,6 +94,7 @@ class SuiteTrials:
     rest: Amounts = field(default_factory=Amounts)
     models: dict[tuple[str, str], None] = field(default_factory=dict)
     unknown_calls: int = 0
+    stored_calls: int = 0
 
 
 FindStored = Callable[[Collection[str]], Collection[str]]
@@ -177,9 +179,10 @@ def _apply_cache(suites: Iterable[SuiteTrials], find_stored: FindStored) -> None
             for part in trial.parts:
                 share = sum(name in stored for name in part.answers) / max(1, len(part.answers))
                 amounts = part.full or means.get(part.evaluator, Amounts()).times(part.calls)
-                if part.full is None and part.evaluator not in means and share < 1:
-                    suite.unknown_calls += part.calls
-                    trial.is_known = False
+                if part.full is None and part.evaluator not in means:
+                    suite.stored_calls += part.calls if share == 1 else 0
+                    suite.unknown_calls += part.calls if share < 1 else 0
+                    trial.is_known = trial.is_known and share == 1
                 trial.full = trial.full.plus(amounts)
                 trial.now = trial.now.plus(amounts.times(1 - share))
 

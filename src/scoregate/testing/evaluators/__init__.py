@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_getattr
+from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.grading.prompts import fenced
 from scoregate.testing.evaluators.battles import AutomaticBattle, BaseAutomaticBattle, BaseManualBattle, ManualBattle
 from scoregate.testing.evaluators.checks import (
@@ -79,4 +79,5 @@ __all__ = [
 ]
 
 # They are imported late, because the package ragas sets an environment variable.
+__dir__ = make_dir(__name__)
 __getattr__ = make_getattr(__name__, {".ragas": (name for name in __all__ if name.startswith("BaseRagas"))})

@@ -37,15 +37,21 @@ class TextBudget:
     names: dict[str, str] = field(default_factory=dict)
     has_media: bool = False
 
-    def text(self, value: Any) -> DisplayText | None:
-        """A value as safe text; if it was cut, with its full length."""
+    def text(self, value: Any, *, longest_line: int = _ONE_LINE) -> DisplayText | None:
+        """A value as safe text; if it was cut, with its full length.
+
+        Args:
+            value: the value.
+            longest_line: JSON that is longer has a line for each part. 0 gives two values the same layout, whatever
+                their lengths are, so that a word diff marks no indents.
+        """
         if value is None:
             return None
-        whole = value if isinstance(value, str) else _as_json(value)
+        whole = value if isinstance(value, str) else _as_json(value, longest_line)
         if not isinstance(value, str) and _MEDIA in whole:
             shown = show_references(value)
             self.has_media = True
-            whole = shown if isinstance(shown, str) else _as_json(shown)
+            whole = shown if isinstance(shown, str) else _as_json(shown, longest_line)
         length = len(whole)
         if length <= _SHORTEST or length <= self.left // 2:
             self.left -= length
@@ -81,9 +87,8 @@ def _make_encoder() -> Callable[[Any], str]:
 _encode_compactly = _make_encoder()
 
 
-def _as_json(value: Any) -> str:
-    compact = _encode_compactly(value)
-    if len(compact) <= _ONE_LINE:
+def _as_json(value: Any, longest_line: int) -> str:
+    if longest_line and len(compact := _encode_compactly(value)) <= longest_line:
         return compact
     try:
         return to_json(value, indent=2, inf_nan_mode="constants", fallback=str).decode()

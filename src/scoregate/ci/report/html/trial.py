@@ -181,7 +181,7 @@ def _add_output(data: dict[str, Any], case: CaseResult, budget: TextBudget) -> N
     output = case.output
     if type(output) is not str and (conversation := conversation_data(output, budget)) is not None:
         data["talk"] = conversation
-    elif text := budget.text(output):
+    elif text := budget.text(output, longest_line=0):
         data["output"] = text
 
 
