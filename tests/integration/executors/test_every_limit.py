@@ -34,7 +34,7 @@ evaluate("NAME", data=[{"input": n} for n in range(CASES)], task=answer, scorers
 LIMITS = {
     "max_cost": (("--max-cost", "0.006"), 3, "the budget is spent"),
     "max_tokens": (("--max-tokens", "600"), 3, "the budget is spent"),
-    "timeout": (("--timeout", "3"), 3, "stopped at the limit of 3 s"),
+    "timeout": (("--timeout", "3"), 3, "was stopped after 3 s"),
     "rate limit": ((), 0, ""),
 }
 

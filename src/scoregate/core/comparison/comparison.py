@@ -41,7 +41,7 @@ from scoregate.core.runs.policy import Criteria, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
-from scoregate.core.text import matches_filters, natural_sort_key
+from scoregate.core.text import matches_filters, natural_sort_key, sort_by_name
 
 
 def count_positional_cases(comparison: Comparison) -> dict[str, int]:
@@ -172,7 +172,7 @@ def compare(
     """
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
-    run = _without_rare_unscaled(run, suite_criteria)
+    run = _without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
     variants = tuple(rank_suites(run.suites, suite_criteria))
     known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
     if base is None:
@@ -210,6 +210,21 @@ def compare(
             run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
         ),
     )
+
+
+def _add_silent_evaluators(run: Run, base: Run) -> Run:
+    """The run with evaluators that are not declared, had scores in the baseline, and returned None for every case.
+
+    Imported suites and those of other SDKs declare none. Nothing else shows that such an evaluator ran, so it would be
+    gone.
+    """
+    suites = dict(enumerate(run.suites))
+    for index, base_index in _pair_suites(run, base):
+        suite, old = run.suites[index], base.suites[base_index]
+        silent = suite.columns.unscored_counts.keys() & old.evaluators.keys() & old.columns.scores.keys()
+        if missing := {name: old.evaluators[name] for name in silent - suite.evaluators.keys()}:
+            suites[index] = replace(suite, evaluators=sort_by_name({**suite.evaluators, **missing}))
+    return replace(run, suites=tuple(suites.values()))
 
 
 def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:

@@ -349,12 +349,8 @@ class RunReducer:
 
 
 def add_undeclared(known: Mapping[str, EvaluatorInfo], columns: Columns) -> dict[str, EvaluatorInfo]:
-    """The declared evaluators and those with scores or labels that are not declared.
-
-    In a suite that describes no evaluator, also those that only returned None: nothing else shows that they ran.
-    """
-    is_described = any(info.fingerprint is not None for info in known.values())
-    used = (*columns.scores, *columns.labels, *(() if is_described else columns.unscored_counts))
+    """The declared evaluators and those with scores or labels that are not declared."""
+    used = (*columns.scores, *columns.labels)
     return sort_by_name({**known, **{name: EvaluatorInfo(name) for name in used if name not in known}})
 
 
