@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
 
@@ -65,3 +67,14 @@ def test_the_action_passes_it_by_inputs(monorepo: Project) -> None:
     assert "INPUT_MIN-PASS-RATE" in str(run_of(monorepo, "two").result)
     assert monorepo.scoregate("action", INPUT_COMMAND="delete").exit_code == 2
     assert "action" not in monorepo.scoregate("--help").output
+
+
+def test_a_command_in_another_folder_has_its_folder_as_pwd(project: Project) -> None:
+    """Some programs ask PWD before the system."""
+    project.write("evals/demo.py", suite())
+    project.write(
+        "web/pwd.py", "import os\nopen('pwd.txt', 'w').write(repr([os.environ.get(n) for n in ('PWD', 'OLDPWD')]))\n"
+    )
+    project.write("scoregate.toml", f'[[commands]]\nname = "web"\ncwd = "web"\nrun = ["{sys.executable}", "pwd.py"]\n')
+    project.scoregate("run", "--baseline", "none", PWD=str(project.root), OLDPWD="/")
+    assert (project.root / "web/pwd.txt").read_text(encoding="utf-8") == repr([str(project.root / "web"), None])

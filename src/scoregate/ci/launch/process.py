@@ -134,8 +134,10 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         recorded = RecordedTests(launch)
         emit = recorded.watch(emit)
         emit(Started(launch.name))
+        # Some programs ask PWD before the system, and would work in the folder of the host.
+        extra = {**launch.environment, "PWD": str(launch.cwd)}
         environment = child_environment(
-            environ, launch.environment, events=events, root=host.root, import_folders=launch.source.import_folders
+            environ, extra, events=events, root=host.root, import_folders=launch.source.import_folders
         )
         environment = add_gateway(environment)
         test_runs = open_results_folder(launch, environment, folder, identity)
@@ -199,6 +201,7 @@ def child_environment(
         import_folders: other folders below the root that are on the import path, relative to it.
     """
     visible = {**visible_environment(environ), **extra}
+    visible.pop("OLDPWD", None)
     path = visible.get("PYTHONPATH")
     folders = path.split(os.pathsep) if path else []
     own = list_import_folders(root, import_folders)
