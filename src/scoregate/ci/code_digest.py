@@ -4,41 +4,69 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import anyio.to_thread
 
 from scoregate.ci import git
 from scoregate.ci.archive.folder import open_nofollow
+from scoregate.core.records import record
 
 _MOST_BYTES = 1 << 30
 _MOST_UNTRACKED = 1_000
 OUTPUT = "output"
 
 
-async def code_digest(root: Path, tree: git.WorkTree, *, left_out: Path) -> str | None:
-    """A digest of the commit, of the changes to tracked files, and of the files that are not ignored.
+@record
+class CodeDigests:
+    """The digests of the code that is checked out.
+
+    Attributes:
+        whole: of the commit, of the changes to tracked files, and of the files that are not ignored; None before the
+            first commit, and with more than 1 GB of such files.
+        tracked: the same without files that git does not track.
+        untracked: of each of these files, by path from the top level; None outside a repository, or with too many or
+            too large files. That of a file that the output of this process goes to is `OUTPUT`.
+    """
+
+    whole: str | None = None
+    tracked: str | None = None
+    untracked: Mapping[str, str] | None = None
+
+
+async def read_code(root: Path, tree: git.WorkTree, *, left_out: Path) -> CodeDigests:
+    """Read the code once, for all of its digests.
 
     Args:
         root: the repository.
         tree: what is checked out there.
         left_out: a folder whose files do not count. Compiled Python and the cache of model answers don't count either.
-
-    Returns:
-        None before the first commit, or with more than 1 GB of such files.
     """
     top = await git.top_level(root)
-    if tree.commit is None or top is None:
+    if top is None:
+        return CodeDigests()
+    digest = await _hash_tracked(top, tree)
+    tracked = None if digest is None else digest.hexdigest()
+    paths = _choose_untracked(top, tree, left_out)
+    whole, untracked = await anyio.to_thread.run_sync(_digest_files, digest, top, paths)
+    return CodeDigests(whole, tracked, untracked)
+
+
+async def digest_tracked(root: Path, tree: git.WorkTree) -> str | None:
+    """`CodeDigests.tracked` alone, which reads no other file."""
+    top = await git.top_level(root)
+    digest = None if top is None else await _hash_tracked(top, tree)
+    return None if digest is None else digest.hexdigest()
+
+
+async def _hash_tracked(top: Path, tree: git.WorkTree) -> hashlib.blake2b | None:
+    if tree.commit is None:
         return None
-    diff = b""
+    diff: bytes | None = b""
     if tree.changed:
-        read = await git.read_output(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
-        if read is None:
-            return None
-        diff = read
-    digest = hashlib.blake2b(tree.commit.encode() + b"\0" + diff, digest_size=16)
-    counted = _choose_untracked(top, tree, left_out)
-    return await anyio.to_thread.run_sync(_add_files, digest, top, counted) if counted else digest.hexdigest()
+        diff = await git.read_output(top, "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--no-color")
+    return None if diff is None else hashlib.blake2b(tree.commit.encode() + b"\0" + diff, digest_size=16)
 
 
 def _choose_untracked(top: Path, tree: git.WorkTree, left_out: Path) -> list[Path]:
@@ -47,36 +75,32 @@ def _choose_untracked(top: Path, tree: git.WorkTree, left_out: Path) -> list[Pat
     return [path for path in paths if not path.is_relative_to(left_out)]
 
 
-async def digest_untracked(root: Path, tree: git.WorkTree, *, left_out: Path) -> dict[str, str] | None:
-    """The digests of the files that `code_digest` counts and git does not track, by path from the top level.
-
-    The digest of a file that the output of this process goes to is `OUTPUT`.
-
-    Args:
-        root: the repository.
-        tree: what is checked out there.
-        left_out: a folder whose files do not count.
-
-    Returns:
-        None outside a repository, or with too many or too large files.
-    """
-    top = await git.top_level(root)
-    if top is None:
-        return None
-    paths = _choose_untracked(top, tree, left_out)
-    return await anyio.to_thread.run_sync(_digest_each, top, paths) if len(paths) <= _MOST_UNTRACKED else None
-
-
-def _digest_each(top: Path, paths: list[Path]) -> dict[str, str] | None:
+def _digest_files(
+    whole: hashlib.blake2b | None, top: Path, paths: list[Path]
+) -> tuple[str | None, dict[str, str] | None]:
+    """Add files to a digest; returns it and the digest of each file."""
+    each: dict[str, str] | None = {} if len(paths) <= _MOST_UNTRACKED else None
     outputs = [os.fstat(number) for number in (1, 2) if _is_open(number)]
-    digests = {}
+    left = _MOST_BYTES
     for path in paths:
-        digest = _add_files(hashlib.blake2b(digest_size=8), top, [path])
-        if digest is None:
-            return None
-        is_output = any(path.exists() and os.path.samestat(each, path.stat()) for each in outputs)
-        digests[path.relative_to(top).as_posix()] = OUTPUT if is_output else digest
-    return digests
+        name = path.relative_to(top)
+        start = b"\0" + os.fsencode(name) + b"\0"
+        own, own_left = hashlib.blake2b(start, digest_size=8), _MOST_BYTES
+        if whole is not None:
+            whole.update(start)
+        for part in _read_parts(path):
+            left, own_left = left - len(part), own_left - len(part)
+            whole = None if left < 0 else whole
+            each = None if own_left < 0 else each
+            if whole is None and each is None:
+                return None, None
+            own.update(part)
+            if whole is not None:
+                whole.update(part)
+        if each is not None:
+            is_output = any(path.exists() and os.path.samestat(output, path.stat()) for output in outputs)
+            each[name.as_posix()] = OUTPUT if is_output else own.hexdigest()
+    return None if whole is None else whole.hexdigest(), each
 
 
 def _is_open(descriptor: int) -> bool:
@@ -87,17 +111,10 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def _add_files(digest: hashlib.blake2b, top: Path, paths: list[Path]) -> str | None:
-    left = _MOST_BYTES
-    for path in paths:
-        digest.update(b"\0" + os.fsencode(path.relative_to(top)) + b"\0")
-        try:
-            with open(path, "rb", opener=open_nofollow) as file:
-                while chunk := file.read(1 << 20):
-                    left -= len(chunk)
-                    if left < 0:
-                        return None
-                    digest.update(chunk)
-        except OSError:  # a link, or a file that can't be read
-            digest.update(str(path.readlink()).encode() if path.is_symlink() else b"?")
-    return digest.hexdigest()
+def _read_parts(path: Path) -> Iterator[bytes]:
+    try:
+        with open(path, "rb", opener=open_nofollow) as file:
+            while chunk := file.read(1 << 20):
+                yield chunk
+    except OSError:  # a link, or a file that can't be read
+        yield str(path.readlink()).encode() if path.is_symlink() else b"?"

@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.archive import read_run
 from scoregate.ci.archive.cases import dump_case
-from scoregate.ci.code_digest import OUTPUT, code_digest, digest_untracked
+from scoregate.ci.code_digest import OUTPUT, read_code
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
 from scoregate.ci.report.text import one_line
@@ -234,9 +234,8 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
     if tree is None:
         return Conditions(None, digest)
-    code = await code_digest(root, tree, left_out=left_out)
-    tracked = await code_digest(root, replace(tree, untracked=()), left_out=left_out) if tree.untracked else code
-    return Conditions(code, digest, tracked, await digest_untracked(root, tree, left_out=left_out))
+    code = await read_code(root, tree, left_out=left_out)
+    return Conditions(code.whole, digest, code.tracked, code.untracked)
 
 
 def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> ReusableResults:

@@ -172,7 +172,7 @@ async def _divide(
         plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
         forecast = await make_forecast(plan, settings, baseline)
     tree = await git.read_work_tree(root)
-    code = await digest_code(plan, settings, tree)
+    code = await digest_code(plan, tree)
     partition = divide_plan(
         plan, baseline.run, settings, tree, code=code, shards=shards, target_s=target_s, splits=splits
     )

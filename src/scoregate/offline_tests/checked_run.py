@@ -49,18 +49,18 @@ _COMPARE: Mapping[Operator, Callable[[Any, Any], bool]] = {
     "in": lambda value, expected: value in expected,
     "not_in": lambda value, expected: value not in expected,
 }
-_WORDS = {True: "Yes", False: "No"}
+_ANSWERS = {True: "Yes", False: "No"}
 
 
 def holds(check: StoredCheck, value: str | float | None) -> bool:
     """Whether the value of a judge is the expected one. `true` and `false` are the Yes and No of binary judges."""
     expected = check.expected
-    plain = [_to_word(each) for each in expected] if isinstance(expected, list) else _to_word(expected)
+    plain = [_name_answer(each) for each in expected] if isinstance(expected, list) else _name_answer(expected)
     return _COMPARE[check.op](value, plain)
 
 
-def _to_word(expected: Any) -> Any:
-    return _WORDS[expected] if isinstance(expected, bool) else expected
+def _name_answer(expected: Any) -> Any:
+    return _ANSWERS[expected] if isinstance(expected, bool) else expected
 
 
 def to_example(case: StoredSuiteCase) -> Example:
@@ -116,7 +116,7 @@ class CheckedRun(OfflineRun):
 
     def _is_for(self, example: Example, version: JudgeVersion) -> bool:
         check = self.cases[str(example.example_id)].expected.get(version.id)
-        return check is not None and check_version(check) == version.version
+        return check is not None and check.version == version.version
 
     def _build_conclusion(self, scorers: Sequence[Scorer]) -> Scorer:
         names = [scorer.info.id for scorer in scorers]
@@ -163,11 +163,6 @@ class CheckedRun(OfflineRun):
             self._failed(attempt)
             raise AgentError(recorded.error)
         return attempt
-
-
-def check_version(check: StoredCheck) -> str:
-    """The version of the judge of a check, such as "1.2"."""
-    return f"{check.judge_major_version}.{check.judge_minor_version}"
 
 
 def _measure_call(attempt: Attempt) -> float | None:

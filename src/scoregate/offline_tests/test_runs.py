@@ -21,7 +21,7 @@ from scoregate.engine.terminal import one_line, print_text
 from scoregate.errors import JudgmentValidationError, MissingExtra
 from scoregate.judges import JudgesFactory
 from scoregate.offline_tests.agent import error_text
-from scoregate.offline_tests.checked_run import CheckedRun, Recorded, check_version, holds, to_example
+from scoregate.offline_tests.checked_run import CheckedRun, Recorded, holds, to_example
 from scoregate.offline_tests.results import OfflineTestResult, ScoringResult
 from scoregate.offline_tests.run import run_offline
 from scoregate.offline_tests.suite import OfflineTest
@@ -44,7 +44,6 @@ class _Run:
     calls: Mapping[str, int]
     facts: Mapping[str, Any]
     is_main: bool
-    is_skipped: bool = False
     recorded: dict[str, list[Recorded]] = field(default_factory=dict)
     traces: dict[str, Trace | None] = field(default_factory=dict)
     result: OfflineTestResult | None = None
@@ -93,7 +92,7 @@ def _find_run(run_id: str) -> _Run:
 def _report_unfinished() -> None:
     """Record an error for runs that began and did not end, so that they don't look like a success."""
     for run in _runs.values():
-        if run.result is not None or run.is_skipped:
+        if run.result is not None or not run.calls:
             continue
         total = sum(run.calls.values())
         error = ErrorInfo(
@@ -160,10 +159,8 @@ class TestRunsFactory:
         facts |= {"case_filter": dict(case_filter or {"kind": "all"}), "created_at": datetime.now(UTC).isoformat()}
         test = OfflineTest(suite.name, candidate, [to_example(case) for case in chosen], self._versions(chosen))
         selected = _select(CheckedRun(test, cases=cases))
-        run = _Run(
-            str(uuid4()), suite, test, cases, {case.hash: case.repeats for case in selected}, facts,
-            is_called_by_script(), is_skipped=not selected,
-        )  # fmt: skip
+        calls = {case.hash: case.repeats for case in selected}
+        run = _Run(str(uuid4()), suite, test, cases, calls, facts, is_called_by_script())
         if not _runs:
             atexit.register(_report_unfinished)
         _runs[run.id] = run
@@ -204,7 +201,7 @@ class TestRunsFactory:
         return {"results": [_to_result(run, case_id, rows.get(case_id)) for case_id in run.calls]}
 
     def _versions(self, cases: Sequence[StoredSuiteCase]) -> Sequence[Any]:
-        pins = {(judge, check_version(check)): None for case in cases for judge, check in case.expected.items()}
+        pins = {(judge, check.version): None for case in cases for judge, check in case.expected.items()}
         if not pins:
             raise JudgmentValidationError(
                 "no case names a judge, so none can be judged", advice="Give cases `expected`."

@@ -13,6 +13,7 @@ from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges import JudgesFactory
 from scoregate.store import TEST_SUITES, Store, StoredSuiteCase, StoredTestSuite
 from scoregate.store.errors import error_message
+from scoregate.store.judges import StoredCheck
 from scoregate.store.lookup import find_document, list_documents, unused_id
 
 Draft = Literal["draft"]
@@ -182,10 +183,9 @@ class TestSuitesFactory:
             update={"expected": {self._judge_id(judge, check): check for judge, check in parsed.expected.items()}}
         )
 
-    def _judge_id(self, judge: str, check: Any) -> str:
+    def _judge_id(self, judge: str, check: StoredCheck) -> str:
         """The id of a judge, whose version must exist."""
-        number = f"{check.judge_major_version}.{check.judge_minor_version}"
-        if (version := self._judges.get(judge, version=number)) is None:
+        if (version := self._judges.get(judge, version=check.version)) is None:
             raise JudgmentValidationError(f"Judges not found: {judge:.60}")
         return version.id
 

@@ -189,6 +189,11 @@ class StoredCheck(Item):
     op: Operator
     expected: Any
 
+    @property
+    def version(self) -> str:
+        """The version of the judge, such as "1.2"."""
+        return str(VersionNumber(self.judge_major_version, self.judge_minor_version))
+
     @model_validator(mode="after")
     def _check_expected(self) -> StoredCheck:
         is_number = isinstance(self.expected, int | float) and not isinstance(self.expected, bool)

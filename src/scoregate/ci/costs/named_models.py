@@ -170,8 +170,8 @@ def find_key_secrets(root: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((root / ".github" / "workflows").glob("*.y*ml")):
         try:
-            text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        except (OSError, UnicodeDecodeError):
+            text = _read_text(path) if path.is_file() else ""
+        except (OSError, ValueError):
             continue
         for name, secret in _SECRET.findall(text):
             if name in known:

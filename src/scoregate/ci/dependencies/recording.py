@@ -171,7 +171,7 @@ def _list_named_files(launch: Launch, tree: Tree, folder: str) -> list[Dependenc
 def digest_launch(launch: Launch) -> str:
     """The digest of how a script is started: its command, and the settings that reach its process."""
     source, root = launch.source, launch.environment.get("SCOREGATE_ROOT", "")
-    program, *arguments = _find_words(launch)
+    program, *arguments = _find_command(launch)
     data = {
         "kind": launch.kind,
         "argv": [Path(program).name if launch.kind is SourceKind.COMMAND else "", *arguments],
@@ -191,7 +191,7 @@ def digest_launch(launch: Launch) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
-def _find_words(launch: Launch) -> tuple[str, ...]:
+def _find_command(launch: Launch) -> tuple[str, ...]:
     """The words of a script's command, without `uv run` before them."""
     is_command = launch.kind is SourceKind.COMMAND
     return launch.argv[-len(launch.source.argv) :] if is_command and launch.source.argv else launch.argv
@@ -199,7 +199,7 @@ def _find_words(launch: Launch) -> tuple[str, ...]:
 
 def runs_python(launch: Launch) -> bool:
     """Whether a command is Python itself, whose process is recorded as a whole."""
-    name = Path(_find_words(launch)[0]).name
+    name = Path(_find_command(launch)[0]).name
     return name.startswith("python") and not name.removeprefix("python").strip("0123456789.")
 
 
@@ -210,7 +210,7 @@ def runs_node(launch: Launch, environment: Mapping[str, str]) -> bool:
         launch: the command.
         environment: the variables of its process.
     """
-    name, *arguments = _find_words(launch)
+    name, *arguments = _find_command(launch)
     if any(_UNSEEN.fullmatch(word) for word in (*arguments, *environment.get("NODE_OPTIONS", "").split())):
         return False
     location = str(launch.cwd / name) if "/" in name else shutil.which(name, path=environment.get("PATH"))

@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from itertools import chain
@@ -134,12 +134,7 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         recorded = RecordedTests(launch)
         emit = recorded.watch(emit)
         emit(Started(launch.name))
-        # Some programs ask PWD before the system, and would work in the folder of the host.
-        extra = {**launch.environment, "PWD": str(launch.cwd)}
-        environment = child_environment(
-            environ, extra, events=events, root=host.root, import_folders=launch.source.import_folders
-        )
-        environment = add_gateway(environment)
+        environment = add_gateway(child_environment(environ, launch, events=events, root=host.root))
         test_runs = open_results_folder(launch, environment, folder, identity)
         environment |= test_runs.environment if test_runs is not None else {}
         results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)
@@ -183,30 +178,24 @@ async def _temporary_folder() -> AsyncIterator[Path]:
             await anyio.to_thread.run_sync(remove_tree, folder)
 
 
-def child_environment(
-    environ: Mapping[str, str],
-    extra: Mapping[str, str],
-    *,
-    events: Path,
-    root: Path,
-    import_folders: Sequence[str] = (),
-) -> dict[str, str]:
+def child_environment(environ: Mapping[str, str], launch: Launch, *, events: Path, root: Path) -> dict[str, str]:
     """The part of the host's environment that a child may see, and the variables that a suite needs.
 
     Args:
         environ: the host's environment.
-        extra: the variables of this launch.
+        launch: the script that is started.
         events: the folder that its logs go to.
         root: the repository. It and its `src` are on the import path, so that a base uses its own code.
-        import_folders: other folders below the root that are on the import path, relative to it.
     """
-    visible = {**visible_environment(environ), **extra}
+    visible = {**visible_environment(environ), **launch.environment}
     visible.pop("OLDPWD", None)
     path = visible.get("PYTHONPATH")
     folders = path.split(os.pathsep) if path else []
-    own = list_import_folders(root, import_folders)
+    own = list_import_folders(root, launch.source.import_folders)
     return {
         **visible,
+        # Some programs ask this before the system, and would work in the folder of the host.
+        "PWD": str(launch.cwd),
         "PYTHONPATH": os.pathsep.join((*folders, *(folder for folder in own if folder not in folders))),
         "PYTHONUNBUFFERED": "1",
         "SCOREGATE_EVENTS": str(events),

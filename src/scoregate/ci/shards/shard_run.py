@@ -108,7 +108,7 @@ async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardR
 
 async def _find_partition(plan: Plan, baseline: Baseline, settings: Settings, request: ShardRequest) -> Partition:
     tree = await git.read_work_tree(plan.root)
-    code = await digest_code(plan, settings, tree)
+    code = await digest_code(plan, tree)
     if request.partition is None:
         return divide_plan(plan, baseline.run, settings, tree, code=code, shards=request.of, target_s=0)
     check_partition(request.partition, plan, settings, commit=None if tree is None else tree.commit, code=code)

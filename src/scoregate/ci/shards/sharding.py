@@ -13,7 +13,7 @@ from statistics import median
 from pydantic_core import to_json
 
 from scoregate.ci import git
-from scoregate.ci.code_digest import code_digest
+from scoregate.ci.code_digest import digest_tracked
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.case_columns import known_values
@@ -91,14 +91,12 @@ def check_shards(settings: Settings) -> None:
         raise UsageError(f"{option} needs the whole run on one machine, so it can't be divided among shards")
 
 
-async def digest_code(plan: Plan, settings: Settings, tree: git.WorkTree | None) -> str | None:
+async def digest_code(plan: Plan, tree: git.WorkTree | None) -> str | None:
     """The digest of the commit and of the changes to tracked files; None outside of git.
 
     Files that git doesn't track don't count: jobs download artifacts and create caches in the checkout.
     """
-    if tree is None:
-        return None
-    return await code_digest(plan.root, replace(tree, untracked=()), left_out=plan.root / settings.out)
+    return None if tree is None else await digest_tracked(plan.root, tree)
 
 
 def digest_settings(settings: Settings) -> dict[str, str]:
