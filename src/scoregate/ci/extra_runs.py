@@ -20,6 +20,7 @@ from scoregate.core.exemptions import Exemptions
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
 from scoregate.core.runs.run_costs import sum_costs
 
@@ -100,7 +101,7 @@ def _list_undecided_cases(run: Run, base: Run, exemptions: Exemptions) -> dict[t
     sides = leave_out_quarantine(run, base, (), exemptions)
     comparison = compare(sides.run, sides.base)
     found: dict[tuple[str, str], dict[str, int]] = {}
-    for index, base_index in comparison.measured_pairs:
+    for index, base_index in comparison.pairs_for(Use.REPEATS):
         suite = run.suites[index]
         if suite.script is not None:
             undecided = find_undecided_cases(sides.run, comparison.base or base, index, base_index)

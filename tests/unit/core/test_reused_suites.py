@@ -11,6 +11,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.gate import Conclusion, evaluate_gates
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.history import history_after
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
@@ -36,7 +37,7 @@ def test_a_reused_suite_is_no_evidence() -> None:
     alone = compare(run_of(ExampleSuite(scored(*BAD), id="a")), run_of(ExampleSuite(scored(*GOOD), id="a")))
     assert a.q == alone.rows[0].q
     assert comparison.gone == ()
-    assert [comparison.run.suites[index].id for index, _ in comparison.measured_pairs] == ["a"]
+    assert [comparison.run.suites[index].id for index, _ in comparison.pairs_for(Use.TEST)] == ["a"]
 
 
 def test_gates_count_it() -> None:
@@ -93,4 +94,4 @@ def test_carried_suites_are_no_measured_pairs_in_any_order() -> None:
     carried = replace(run, suites=(replace(run.suites[0], carried=CarriedFrom("1", "main")), *run.suites[1:]))
     comparison = compare(carried, base)
     assert comparison.pairs == ((0, 2), (1, 1), (2, 0))
-    assert comparison.measured_pairs == ((1, 1), (2, 0))
+    assert comparison.pairs_for(Use.TEST) == ((1, 1), (2, 0))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scoregate.core.comparison.case_selection import select_rows
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 
@@ -23,7 +24,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     """
     states, base_states = digest_states(earlier), digest_states(base)
     same = {script for script, state in states.items() if base_states.get(script) == state}
-    same -= {suite.script for suite in base.suites if suite.carried is not None and suite.carried.id == earlier.id}
+    same -= {suite.script for suite in base.suites if suite.evidence.whole_source == earlier.id}
     names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
     suites = tuple(
         _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
@@ -52,16 +53,18 @@ def count_carried_suites(run: Run, earlier: Run) -> Run:
         run: the run.
         earlier: an earlier run of the branch.
     """
-    measured = {earlier.id, *(suite.carried.id for suite in earlier.suites if suite.carried is not None)}
+    measured = {earlier.id, *(suite.evidence.whole_source for suite in earlier.suites)}
     suites = (
-        suite if suite.carried is None or suite.carried.id in measured else replace(suite, carried=None)
+        replace(suite, carried=None)
+        if suite.evidence.whole_source not in measured and suite.evidence.counts(Use.DECLINE)
+        else suite
         for suite in run.suites
     )
     return replace(run, suites=tuple(suites))
 
 
 def _is_complete(suite: SuiteResult) -> bool:
-    is_whole = not (suite.skipped or suite.unfinished or suite.carried or suite.kept or suite.part)
+    is_whole = suite.evidence.counts_whole(Use.EARLIER) and not (suite.skipped or suite.unfinished or suite.part)
     return suite.complete and is_whole and not suite.errors
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoregate.core.runs.case_columns import sum_known
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run
 
 
@@ -12,7 +13,7 @@ def sum_costs(run: Run) -> float | None:
     """The known costs of a run, in US dollars; None if no price is known. Suites that did not run cost nothing."""
     return _sum_known(
         [
-            *(suite.cost for suite in run.suites if suite.carried is None),
+            *(suite.cost for suite in run.suites if suite.evidence.counts(Use.SPENT)),
             *(script.usage.cost for script in run.scripts if script.usage is not None),
         ]
     )
@@ -21,7 +22,7 @@ def sum_costs(run: Run) -> float | None:
 def sum_tokens(run: Run) -> float | None:
     """The input and output tokens of a run; None if unknown. Suites that did not run used none."""
     shared = [script.usage for script in run.scripts if script.usage is not None]
-    own = [suite.tokens for suite in run.suites if suite.carried is None]
+    own = [suite.tokens for suite in run.suites if suite.evidence.counts(Use.SPENT)]
     return _sum_known([*own, *(usage.input_tokens + usage.output_tokens for usage in shared)])
 
 
