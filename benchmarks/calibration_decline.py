@@ -18,6 +18,9 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
+from scoregate.features.decline.keys import COMPARED
+from scoregate.features.decline.rule import RULE
 
 MERGES = 10
 STEPS = (0.0, 0.01, 0.02)
@@ -84,5 +87,5 @@ def _is_red(new: Run, base: Run) -> bool:
 
 def _has_declined(new: Run, earlier: Run) -> bool:
     comparison = compare(new, None, criteria=CRITERIA)
-    comparison = replace(comparison, earlier=compare(new, earlier, criteria=CRITERIA))
-    return evaluate_gates(comparison, _DECLINE).conclusion is Conclusion.FAILED
+    comparison = replace(comparison, slots=NO_SLOTS.put(COMPARED, compare(new, earlier, criteria=CRITERIA)))
+    return evaluate_gates(comparison, _DECLINE, rules=(RULE,)).conclusion is Conclusion.FAILED

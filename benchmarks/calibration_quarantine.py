@@ -12,7 +12,7 @@ from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, pr
 from numpy.random import Generator
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.pipeline import judge_run
+from scoregate.ci.judge import judge_run
 from scoregate.ci.settings import Settings
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel

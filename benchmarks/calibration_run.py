@@ -20,6 +20,9 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
+from scoregate.features.decline.keys import COMPARED
+from scoregate.features.decline.rule import RULE
 
 KINDS = (MIXED, RUBRIC, SKEWED)
 RED_MOST = 0.025
@@ -175,7 +178,7 @@ def _find_first_red(source: Generator, *, n: int) -> int:
     base, policy = run_of({"e": MIXED.trials(source, quality, 1)}), Policy(_REGRESSION, criteria=CRITERIA)
     for push in range(1, max(PUSHES) + 1):
         comparison = compare(run_of({"e": MIXED.trials(source, quality, 1)}), base, criteria=CRITERIA)
-        if evaluate_gates(comparison, policy).conclusion is Conclusion.FAILED:
+        if evaluate_gates(comparison, policy, rules=(RULE,)).conclusion is Conclusion.FAILED:
             return push
     return max(PUSHES) + 1
 
@@ -216,8 +219,8 @@ def _ask(source: Generator, *, world: _World) -> Answer:
     choice = SliceChoice((names,) * world.suites, policy.limited_slices) if world.limits.max_slice_drop else None
     comparison = compare(run, base, criteria=CRITERIA, slices=choice, exemptions=world.exemptions)
     if world.limits.max_decline:
-        comparison = replace(comparison, earlier=compare(run, earlier, criteria=CRITERIA))
-    conclusion = evaluate_gates(comparison, policy).conclusion
+        comparison = replace(comparison, slots=NO_SLOTS.put(COMPARED, compare(run, earlier, criteria=CRITERIA)))
+    conclusion = evaluate_gates(comparison, policy, rules=(RULE,)).conclusion
     return Answer(conclusion is Conclusion.FAILED, conclusion is Conclusion.UNMEASURABLE)
 
 

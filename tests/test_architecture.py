@@ -75,6 +75,7 @@ GLUE = {
     "ci.fork_comment",
     "ci.gateway_folders",
     "ci.job",
+    "ci.judge",
     "ci.local_history",
     "ci.gateway_counts",
     "ci.usage_adder",
@@ -96,6 +97,7 @@ GLUE = {
     "ci.required_variables",
     "ci.resume",
     "ci.skip_label",
+    "ci.steps",
     "ci.tool_coverage",
     "ci.trace_receiver",
     "ci.server_tools",
@@ -140,12 +142,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.importers": BASE | SHARED | {"store"},
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
-    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
+    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "features", "mcp_servers", "models", "store"}),
+    "features": BASE | SHARED | STAGES | GLUE,
     "cli": BASE
     | SHARED
     | STAGES
     | GLUE
-    | {"ci.publish", "client", "convert", "datasets", "entities", "judges", "store", "synthesizers", "web"}
+    | {"ci.publish", "client", "convert", "datasets", "entities", "features", "judges", "store", "synthesizers", "web"}
     | {"scorers", "trace_files"},
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
@@ -229,7 +232,9 @@ def undocumented(module: str) -> Iterator[str]:
     if not ast.get_docstring(tree):
         yield module
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    members = (node for owner in classes if not owner.name.startswith("_") for node in owner.body)
+    # A hook is described once, in `Step`.
+    documented = [each for each in classes if not any(ast.unparse(base) == "Step" for base in each.bases)]
+    members = (node for owner in documented if not owner.name.startswith("_") for node in owner.body)
     for node in (*tree.body, *members):
         is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if is_definition and not node.name.startswith("_") and not ast.get_docstring(node):
@@ -274,6 +279,7 @@ def test_a_module_with_one_importer_in_its_package_is_not_small() -> None:
         module
         for module, path in MODULES.items()
         if path.name != "__init__.py"
+        and not module.startswith("scoregate.features.")  # its files have the same names in every feature
         and len(path.read_text(encoding="utf-8").splitlines()) < SHORTEST_WITH_ONE_IMPORTER
         and len(importers[module]) == 1
         and package_of(next(iter(importers[module]))) == package_of(module)

@@ -29,7 +29,7 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate.cli.entry": (set(), 5),
     "import scoregate.cli.main": ({"click"}, 6),
     "import scoregate.cli.run_command": (_COMMAND | {"click"}, 242),
-    "import scoregate.ci.pipeline": (_COMMAND, 132),
+    "import scoregate.ci.pipeline": (_COMMAND, 139),
 }
 # What a run imports while its suites run, or never.
 LATE = {
@@ -39,7 +39,7 @@ LATE = {
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
     *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),
     *("rich", "ssl", "scoregate.cli.console", "scoregate.cli.progress", "scoregate.ci.affected"),
-    *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.ci.baseline.decline"),
+    *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.features.decline.earlier_run"),
 }
 
 

@@ -25,7 +25,8 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.pipeline import GateResult, gate_finished_run
+from scoregate.ci.judge import GateResult
+from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,61 +15,30 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.judge import GateResult, judge_run
 from scoregate.ci.plan import Plan, make_plan
-from scoregate.ci.policy import choose_policy, merge_suite_gates
+from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Confirm, Settings
-from scoregate.core.records import record
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS, Slots
+from scoregate.features.table import STEPS
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.report.alert import Alert, AlertProblem
-    from scoregate.ci.report.view import ReportView
     from scoregate.ci.resume import ResumedPlan
-    from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import Verdict
-    from scoregate.core.runs.policy import Policy
 
-INTERRUPTED = 130
 _LATEST_PRELOAD_S = 1.0
 _NOT_RUN = Baseline(
     None, "this command runs no suites, so it can't rerun the baseline; name another baseline", unreadable=True
 )
 _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
-
-
-@record
-class GateResult:
-    """The result of the pipeline.
-
-    Args:
-        comparison: the comparison of the run with its baseline.
-        verdict: the verdict of the gate rules.
-        view: what was reported; None if nothing was.
-        warnings: what could not be delivered.
-        pending: the comment is left to a later job with more rights.
-        comment: the address of the comment.
-        interrupted: the run was stopped.
-    """
-
-    comparison: Comparison
-    verdict: Verdict
-    view: ReportView | None = None
-    warnings: tuple[str, ...] = ()
-    pending: bool = False
-    comment: str = ""
-    interrupted: bool = False
-
-    @property
-    def exit_code(self) -> int:
-        """The verdict's exit code, or 130 if the run was interrupted."""
-        return INTERRUPTED if self.interrupted else self.verdict.exit_code
 
 
 async def run_gate(settings: Settings, ports: Ports) -> GateResult:
@@ -87,7 +56,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         affected = await ports.choose_affected(plan, settings, baseline)
         plan = ports.add_baseline_outputs(affected.plan, baseline.run)
         history = await load_history(baseline, settings, ports)
-        earlier = await run_until_stopped(ports.stop, ports.reporting.find_decline_base(settings), stopped=None)
+        slots = await run_until_stopped(ports.stop, ports.reporting.find_sides(settings), stopped=NO_SLOTS)
         resumed = await ports.resume(plan, settings)
         frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
         discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
@@ -95,7 +64,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
         forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
         notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
         run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
-        run = with_history(run, history, baseline, ports.amend, earlier)
+        run = with_history(run, history, baseline, ports.amend, slots)
         run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
         if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
             run = replace(run, complete=False)
@@ -107,7 +76,7 @@ async def run_gate(settings: Settings, ports: Ports) -> GateResult:
             settings=settings,
             calibrations=ports.reporting.calibrations,
             exemptions=exemptions,
-            earlier=earlier,
+            slots=slots,
         )
         judged = judge(run)
         keep_stable_cases(run, judged.comparison, ports.amend)
@@ -233,9 +202,9 @@ async def gate_finished_run(
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
-        earlier = await reporting.find_decline_base(settings)
-        run = check(with_history(run, history, baseline, amend, earlier), baseline)
-        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, earlier=earlier)
+        slots = await reporting.find_sides(settings)
+        run = check(with_history(run, history, baseline, amend, slots), baseline)
+        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, slots=slots)
         keep_stable_cases(run, judged.comparison, amend)
         return await _report(judged, reporting)
 
@@ -272,12 +241,11 @@ async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> 
     return history_after(previous) if history is None else merge_histories(history, history_after(previous))
 
 
-def with_history(
-    run: Run, history: History, baseline: Baseline, amend: AmendRun, earlier: Baseline | None = None
-) -> Run:
-    """The run with its history, the baseline, and the earlier run that it is compared with, on disk too."""
-    declined_from = None if earlier is None else earlier.reference
-    changed = replace(with_history_of(run, history), compared_with=baseline.reference, declined_from=declined_from)
+def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun, slots: Slots = NO_SLOTS) -> Run:
+    """The run with its history, the baseline, and what features store, on disk too."""
+    changed = replace(with_history_of(run, history), compared_with=baseline.reference)
+    for step in STEPS:
+        changed = step.store(changed, slots)
     if changed != run:
         amend(changed)
     return changed
@@ -290,104 +258,6 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
     from scoregate.core.comparison.stable_cases import list_stable_cases
 
     amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
-
-
-def judge_run(
-    run: Run,
-    baseline: Baseline,
-    settings: Settings,
-    calibrations: Callable[[], Calibrations] = dict,
-    *,
-    exemptions: Exemptions | None = None,
-    earlier: Baseline | None = None,
-    with_slices: bool = True,
-) -> GateResult:
-    """Compare a run with its baseline and apply the policy; nothing is run.
-
-    Args:
-        run: the run.
-        baseline: what it is compared with.
-        settings: hold the policy.
-        calibrations: how well judges agree with people; called only if the policy needs it.
-        exemptions: the accepted regressions and quarantined cases.
-        earlier: the earlier run of the branch that `max_decline` compares with; None if it is not compared.
-        with_slices: whether slices are compared, which reads the cases.
-    """
-    from scoregate.core.comparison.earlier_runs import count_carried_suites
-    from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import judge_comparison
-
-    # The previous run on a developer's machine is no base of a change, so its policy never applies.
-    chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
-    policy = chosen.policy
-    exemptions = exemptions or Exemptions()
-    slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
-    comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
-    if earlier is not None:
-        whole = run if earlier.run is None else count_carried_suites(run, earlier.run)
-        comparison = replace(comparison, earlier=_compare_runs(whole, earlier, policy, exemptions))
-    agreement = calibrations() if policy.asks_for_calibration else {}
-    judged, verdict = judge_comparison(
-        comparison, policy, policy_changes=chosen.changes, policy_problem=chosen.problem, calibrations=agreement
-    )
-    return GateResult(judged, verdict)
-
-
-def _compare_runs(
-    run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
-) -> Comparison:
-    """Compare a run with another one, without the cases in quarantine.
-
-    The comparison of scores, costs and latencies keeps those whose entry may be younger than the baseline.
-    """
-    from scoregate.core.comparison.comparison import compare
-    from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
-    from scoregate.core.comparison.slice_rows import SliceChoice
-    from scoregate.core.runs.slices import collect_slices
-
-    baseline = _rename_baseline(run, baseline)
-    leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
-
-    def compare_sides(sides: Sides) -> Comparison:
-        return compare(
-            sides.run,
-            sides.base,
-            baseline.note,
-            unreadable=baseline.unreadable,
-            pool=sides.pool,
-            earlier=sides.earlier,
-            criteria=policy.criteria,
-            criteria_of=policy.criteria_of,
-            slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
-            exemptions=exemptions,
-        )
-
-    sides = leave_out()
-    comparison = replace(compare_sides(sides), quarantined=sides.cases)
-    kept = [case for case in sides.cases if case.is_compared]
-    if not kept:
-        return comparison
-    with_kept = compare_sides(leave_out(kept=kept))
-    return replace(
-        comparison,
-        rows=with_kept.rows,
-        quantities=with_kept.quantities,
-        slices=with_kept.slices,
-        arms=with_kept.arms,
-        pooled=with_kept.pooled,
-        earlier_runs=with_kept.earlier_runs,
-    )
-
-
-def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:
-    """The baseline with the targets and evaluators named as in the run: quarantine and comparison pair by name."""
-    from scoregate.core.runs.evaluator_names import rename_base_evaluators
-    from scoregate.core.runs.suite_targets import match_base_targets
-
-    def rename(other: Run) -> Run:
-        return match_base_targets(run, rename_base_evaluators(run, other))
-
-    return replace(baseline.with_runs(rename), earlier=baseline.earlier and tuple(map(rename, baseline.earlier)))
 
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:

@@ -16,6 +16,7 @@ from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_r
 from scoregate.ci.ports import FindCoverage, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.publish.check_run import CheckRun
@@ -87,7 +88,7 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             base=base,
             folder=context.folder,
         ),
-        find_decline_base=partial(_find_decline_base, context),
+        find_sides=partial(_find_sides, context),
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
         find_coverage=_coverage_finder(context),
         alerts=has_alerts(context),
@@ -111,13 +112,13 @@ async def _find_branch_baseline(context: JobContext, settings: Settings) -> Base
     return await find_branch_baseline(settings, context.connection, context.base)
 
 
-async def _find_decline_base(context: JobContext, settings: Settings) -> Baseline | None:
-    if not any(each.max_decline for each in (settings, *settings.suites.values())):
-        return None
-    from scoregate.ci.baseline.decline import find_decline_base
+async def _find_sides(context: JobContext, settings: Settings) -> Slots:
+    from scoregate.features.table import STEPS
 
-    connection, base = context.connection, context.base
-    return await find_decline_base(context.root, settings, environ=context.environ, connection=connection, base=base)
+    slots = NO_SLOTS
+    for step in STEPS:
+        slots = await step.find_sides(context, settings, slots)
+    return slots
 
 
 async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:

@@ -13,7 +13,8 @@ import click
 
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
-from scoregate.ci.pipeline import GateResult, gate_finished_run
+from scoregate.ci.judge import GateResult
+from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings

@@ -19,7 +19,7 @@ from scoregate.core.records import record
 if TYPE_CHECKING:  # a run starts its suites before it imports rich
     from rich.console import Console
 
-    from scoregate.ci.pipeline import GateResult
+    from scoregate.ci.judge import GateResult
     from scoregate.ci.report.view import ReportView
 
 _FEWER_LINES = (30, 20, 12, 6, 0)

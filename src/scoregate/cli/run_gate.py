@@ -15,9 +15,10 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
+from scoregate.ci.judge import GateResult
 from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
-from scoregate.ci.pipeline import GateResult, run_gate
+from scoregate.ci.pipeline import run_gate
 from scoregate.ci.ports import Ports
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.progress_file import write_progress_file

@@ -15,7 +15,7 @@ from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
-from scoregate.ci.pipeline import GateResult, judge_run
+from scoregate.ci.judge import GateResult, judge_run
 from scoregate.ci.policy import read_stored_policy
 from scoregate.ci.run_call import with_one_run_limits
 from scoregate.ci.settings import Settings
@@ -23,7 +23,9 @@ from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.exemptions import Exemptions
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
+from scoregate.features.table import STEPS
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 
@@ -87,10 +89,9 @@ def rejudge_run(
         base = find_compared_baseline(finished, run_folder(run), root)
         if known := finished.compared_with:
             note = f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline"
-    base, earlier = base or Baseline(None, note), None
-    if (known := finished.declined_from) is not None:
-        note = f"the earlier run {known.name or known.id} isn't stored with this one"
-        earlier = Baseline(None, note, unreadable=True)
+    base, slots = base or Baseline(None, note), NO_SLOTS
+    for step in STEPS:
+        slots = step.restore_sides(finished, slots)
     with_reviews = partial(apply_reviews, store=open_store)
     return judge_run(
         with_reviews(finished),
@@ -98,7 +99,7 @@ def rejudge_run(
         settings,
         lambda: read_calibrations(open_store()),
         exemptions=exemptions,
-        earlier=earlier,
+        slots=slots,
     )
 
 

@@ -20,8 +20,8 @@ from rich.text import Text
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.discovery import find_suites
+from scoregate.ci.judge import INTERRUPTED, GateResult
 from scoregate.ci.launch.warm import FileUse, WarmProcesses, open_warm_processes
-from scoregate.ci.pipeline import INTERRUPTED, GateResult
 from scoregate.ci.plan import DiscoveredSuites, SuiteSource
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format

@@ -167,6 +167,7 @@ def test_run_json_has_every_field() -> None:
         "read",
         "read_inputs",
         "read_media",
+        "slots",
     }
     assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"columns", "read", "variants"}
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.policy import Limits, Policy
@@ -84,53 +83,6 @@ def test_a_suite_in_which_nothing_can_fail_is_named() -> None:
         assert evaluate_gates(compare(run, run), Policy(limits)).ungated == ("demo",)
     assert evaluate_gates(compare(GOOD, GOOD), Policy(Limits(min_pass_rate=0.5))).ungated == ()
     assert evaluate_gates(compare(GOOD, GOOD), Policy(Limits(min_pass_rate=0.0))).ungated == ("demo",)
-
-
-def compare_with_earlier(
-    run: Run, base: Run, earlier: Run | None, note: str, *, unreadable: bool = False
-) -> Comparison:
-    return replace(compare(run, base), earlier=compare(run, earlier, note, unreadable=unreadable))
-
-
-def find_declines(comparison: Comparison, **limits: float) -> list[Finding]:
-    policy = Policy(Limits(max_decline=limits or {"*": 0.05}, origin={"max_decline.*": "scoregate.toml"}))
-    return list_rule(evaluate_gates(comparison, policy), "decline")
-
-
-def test_drops_that_add_up_are_a_decline() -> None:
-    run, base, earlier = make_run(80), make_run(84), make_run(92, commit="a1b2c3d4e5")
-    comparison = compare_with_earlier(run, base, earlier, "3 runs ago")
-    assert comparison.rows[0].label is not RowLabel.WORSE
-    (found,) = find_declines(comparison)
-    assert (found.conclusion, found.limit, found.bound) == (FAILED, "a drop of at most 0.050", 0.05)
-    assert (found.origin, found.evaluator) == ("scoregate.toml", "e")
-    assert found.value.startswith("−0.120 [")
-    assert found.value.endswith(", since a1b2c3d (3 runs ago)")
-    assert [each.conclusion for each in find_declines(comparison, e=0.12)] == [PASSED]
-    assert find_declines(comparison, other=0.01) == []
-    unnamed = compare_with_earlier(run, base, replace(earlier, commit=None), "3 runs ago")
-    assert find_declines(unnamed)[0].value.endswith(", since the earlier run (3 runs ago)")
-
-
-def test_a_decline_within_noise_passes() -> None:
-    run, earlier = run_on([0.0] * 9 + [1.0] * 91), run_on([1.0] * 97 + [0.0] * 3)
-    comparison = compare_with_earlier(run, run, earlier, "3 runs ago")
-    (found,) = find_declines(comparison)
-    assert (found.conclusion, found.uncertain) == (PASSED, True)
-    assert ": above the limit, within noise" in found.value
-    (small,) = find_declines(compare_with_earlier(make_run(92), make_run(92), make_run(95), "3 runs ago"))
-    assert (small.conclusion, small.uncertain) == (PASSED, False)
-
-
-def test_a_decline_without_an_earlier_run() -> None:
-    run = make_run(80)
-    (unreadable,) = find_declines(compare_with_earlier(run, run, None, "it can't be read", unreadable=True))
-    assert (unreadable.conclusion, unreadable.value) == (UNMEASURABLE, "it can't be read")
-    assert (unreadable.origin, unreadable.suite) == ("scoregate.toml", "demo")
-    assert find_declines(compare_with_earlier(run, run, None, "there are 2 runs")) == []
-    assert find_declines(compare(run, run)) == []
-    declined = compare_with_earlier(run, run, make_run(100), "3 runs ago")
-    assert evaluate_gates(declined, Policy(Limits())).exit_code == 0
 
 
 def draw(rate: float, seed: int, cases: int = 500) -> list[float]:

@@ -12,7 +12,7 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.pipeline import GateResult, judge_run
+from scoregate.ci.judge import GateResult, judge_run
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.build_view import build_view

@@ -18,6 +18,7 @@ from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult
 from scoregate.core.runs.reducer import add_undeclared
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.slots import Slots
 from scoregate.errors import RecordError
 
 _MOST_EVALUATORS_PER_SUITE = 1_000
@@ -156,7 +157,8 @@ def _make_run(head: RunHead, reading: _CasesReader) -> Run:
         complete = suite_head.complete and len(cases.columns) == suite_head.cases
         suites.append(replace(suite, evaluators=evaluators, complete=complete))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
-    run = Run(**{name: getattr(head, name) for name in RUN_FIELDS}, suites=tuple(suites))
+    known = {name: getattr(head, name) for name in RUN_FIELDS}
+    run = Run(**known, suites=tuple(suites), slots=Slots(head.slots))
     return replace(run, complete=head.complete and not notices, notices=(*head.notices, *notices))
 
 

@@ -77,7 +77,10 @@ class SuiteHead:
 
 @record
 class RunHead:
-    """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file."""
+    """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file.
+
+    `slots` holds every other key of the file, as it was read: a newer or an older version may have written it.
+    """
 
     schema_version: int
     id: str
@@ -107,7 +110,6 @@ class RunHead:
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
     compared_with: BaseReference | None = None
-    declined_from: BaseReference | None = None
     history: History = field(default_factory=History)
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
@@ -116,6 +118,7 @@ class RunHead:
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
     stable_cases: tuple[StableCase, ...] = ()
+    slots: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_unselected(self) -> bool:
@@ -133,7 +136,8 @@ class RunHead:
 MOST_OF_EACH = 10_000
 MOST_EVALUATORS = 20_000
 _LATEST_RUN_TIME = 1e11
-RUN_FIELDS = {each.name for each in fields(Run)} & {each.name for each in fields(RunHead)} - {"suites"}
+_HEAD_FIELDS = {each.name for each in fields(RunHead)}
+RUN_FIELDS = {each.name for each in fields(Run)} & _HEAD_FIELDS - {"suites", "slots"}
 SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
 
 
@@ -151,6 +155,7 @@ def read_head(path: Path) -> RunHead:
             history, notices = read_history(data.get("history"))
             dependencies, damage = read_dependencies(data.get("dependencies"))
             data, notices = {**data, "history": history, "dependencies": dependencies}, (*notices, *damage)
+            data["slots"] = {name: value for name, value in data.items() if name not in _HEAD_FIELDS}
         head: RunHead = _adapter(RunHead).validate_python(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -311,8 +316,10 @@ def _read_checksum(path: Path) -> int | None:
 
 def dump_head(head: RunHead) -> bytes:
     """The text of `run.json`; history and dependencies, which only programs read, are on one line each at its end."""
-    left_out = {"history", "dependencies"}
+    left_out = {"history", "dependencies", "slots"}
     text = to_json(head, indent=2, exclude=left_out, inf_nan_mode="null", serialize_unknown=True).removesuffix(b"\n}")
+    for name, value in head.slots.items():
+        text += b",\n  " + to_json(name) + b": " + to_json(value, inf_nan_mode="null", serialize_unknown=True)
     if head.dependencies.is_recorded:
         text += b',\n  "dependencies": ' + to_json(head.dependencies)
     if head.history.runs:
@@ -332,11 +339,13 @@ def make_head(run: Run, crc32: int | None) -> RunHead:
         for suite in run.suites
     )
     shared = {name: getattr(run, name) for name in RUN_FIELDS}
-    return RunHead(**shared, suites=suites, cases=sum(suite.cases for suite in suites), crc32=crc32)
+    cases, slots = sum(suite.cases for suite in suites), dict(run.slots.to_stored())
+    return RunHead(**shared, suites=suites, cases=cases, crc32=crc32, slots=slots)
 
 
 def make_unfinished_head(run: Run) -> RunHead:
     """The head of an unfinished run. It has no counts; the reader of the run counts its cases."""
     shared = {name: getattr(run, name) for name in RUN_FIELDS}
     suites = (SuiteHead(**{name: getattr(suite, name) for name in SUITE_FIELDS}) for suite in run.suites)
-    return RunHead(**{**shared, "complete": False}, suites=tuple(suites))
+    shared |= {"complete": False, "slots": dict(run.slots.to_stored())}
+    return RunHead(**shared, suites=tuple(suites))

@@ -24,7 +24,8 @@ from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.context import MeasuredCommit, PullRequest
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.pipeline import find_baseline, judge_run
+from scoregate.ci.judge import judge_run
+from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import environment_value, load_settings

@@ -47,6 +47,7 @@ from scoregate.core.media import ReadMedia
 from scoregate.core.runs.cases import CaseKey, CaseResult
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.run_costs import sum_costs
+from scoregate.core.sections import Place, list_sentences
 from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.text import SortKey, natural_sort_key
 
@@ -307,8 +308,7 @@ def _usage_notices(run: Run) -> Iterator[str]:
 
 def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterator[str]:
     """Why there is no baseline, or what is damaged in it; nothing if no baseline was requested."""
-    if (past := comparison.earlier) is not None and past.base is None and not past.base_unreadable:
-        yield f"max_decline was not applied: {past.base_note}."
+    yield from list_sentences(comparison.slots, Place.BASELINE)
     note, baseline = comparison.base_note, comparison.base
     if baseline is not None:
         if comparison.has_implicit_base:

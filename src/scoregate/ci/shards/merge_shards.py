@@ -14,7 +14,7 @@ from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
-from scoregate.ci.pipeline import judge_run
+from scoregate.ci.judge import judge_run
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Confirm, Settings

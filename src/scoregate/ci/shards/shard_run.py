@@ -14,7 +14,8 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.pipeline import INTERRUPTED, find_baseline, judge_run
+from scoregate.ci.judge import INTERRUPTED, judge_run
+from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports

@@ -42,6 +42,7 @@ from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.score_rules import without_rare_unscaled
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.text import matches_filters, natural_sort_key, sort_by_name
 
 
@@ -88,7 +89,7 @@ class Comparison:
         variants: the rankings of the variants of each suite that has any, in the run alone.
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
-        earlier: the comparison with an earlier run of the same branch, for `max_decline`; None if that is not compared.
+        slots: what features add, such as comparisons with other runs.
         arms: what skills and other files for agents change. Their arms `without` are in no row and no pair.
     """
 
@@ -108,7 +109,7 @@ class Comparison:
     variants: tuple[VariantRanking, ...] = ()
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
-    earlier: Comparison | None = None
+    slots: Slots = NO_SLOTS
     arms: tuple[ArmComparison, ...] = ()
 
     @property

@@ -26,28 +26,22 @@ def is_watched(row: Row, context: SuiteContext) -> bool:
 def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which a row of a whole suite can make the run red."""
     limits = context.limits
-    most, origin = _find_limit("max_drop", limits.max_drop, row.evaluator, limits)
+    most, origin = find_limit("max_drop", limits.max_drop, row.evaluator, limits)
     if most is not None:
-        yield from _gate_limit("drop", most, origin, row, context)
+        yield from list_gate_limits("drop", most, origin, row, context)
     if limits.fail_on_regression:
-        yield from _gate_limit("regression", *_find_regression_limit(row, context), row, context)
+        yield from list_gate_limits("regression", *_find_regression_limit(row, context), row, context)
 
 
-def list_slice_limits(name: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
-    """The limits by which a row of a slice can make the run red."""
-    most, origin = _find_limit("max_slice_drop", context.limits.max_slice_drop, name, context.limits)
+def list_slice_limits(place: int, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    """The limits by which the row of the slice at this place can make the run red."""
+    name = context.comparison.slices.rows[place].name
+    most, origin = find_limit("max_slice_drop", context.limits.max_slice_drop, name, context.limits)
     if most is not None:
-        yield from _gate_limit("slice drop", most, origin, row, context)
+        yield from list_gate_limits("slice drop", most, origin, row, context)
 
 
-def list_decline_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
-    """The limits by which a row of the comparison with an earlier run can make the run red."""
-    most, origin = _find_limit("max_decline", context.limits.max_decline, row.evaluator, context.limits)
-    if most is not None:
-        yield from _gate_limit("decline", most, origin, row, context)
-
-
-def _find_limit(setting: str, table: Mapping[str, float], name: str, limits: Limits) -> tuple[float | None, str]:
+def find_limit(setting: str, table: Mapping[str, float], name: str, limits: Limits) -> tuple[float | None, str]:
     """The limit of an evaluator or a slice, None without one, and where it is set."""
     glob, limit = match_limit(table, name)
     return limit, limits.find_origin(f"{setting}.{glob}", setting)
@@ -59,7 +53,8 @@ def _find_regression_limit(row: Row, context: SuiteContext) -> tuple[float, str]
     return smallest, context.limits.find_origin("fail_on_regression")
 
 
-def _gate_limit(rule: str, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+def list_gate_limits(rule: str, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+    """The limit, if it can make the run red."""
     if context.limits.severity_of(rule) is Severity.FAIL and row.evaluator not in context.uncalibrated:
         yield GateLimit(rule, most, origin)
 
@@ -67,7 +62,7 @@ def _gate_limit(rule: str, most: float, origin: str, row: Row, context: SuiteCon
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
     """No row that is worse drops by more than its limit."""
     for row in context.rows:
-        limit, origin = _find_limit("max_drop", context.limits.max_drop, row.evaluator, context.limits)
+        limit, origin = find_limit("max_drop", context.limits.max_drop, row.evaluator, context.limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         yield from check_drop("drop", row, context, most=limit, origin=origin)
@@ -100,7 +95,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         return
     for each in context.comparison.slices.rows:
         row = each.row
-        limit, origin = _find_limit("max_slice_drop", limits.max_slice_drop, each.name, limits)
+        limit, origin = find_limit("max_slice_drop", limits.max_slice_drop, each.name, limits)
         if row.suite != label or limit is None or row.evaluator in context.uncalibrated:
             continue
         is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
@@ -123,32 +118,6 @@ def _describe_deciding_cases(row: Row) -> str:
     needed = row.n * (row.detectable / row.gain) ** 2
     size = 10 ** max(0, len(str(int(needed))) - 2)
     return f"; about {ceil(needed / size) * size:,} cases would decide"
-
-
-def check_declines(context: SuiteContext) -> Iterator[Finding]:
-    """No row is worse than in an earlier run of the branch by more than its limit.
-
-    Small drops, each within the noise of one change, add up. Rows that can't be compared with the earlier run, since
-    their evaluator is another one now, are left out: they start again.
-    """
-    earlier, limits = context.comparison.earlier, context.limits
-    if earlier is None or not limits.max_decline:
-        return
-    if earlier.base is None:
-        if earlier.base_unreadable:
-            origin = next(limits.find_origin(f"max_decline.{glob}", "max_decline") for glob in limits.max_decline)
-            label = context.suite.label
-            yield Finding("decline", Conclusion.UNMEASURABLE, earlier.base_note, "an earlier run", origin, label)
-        return
-    rows = earlier.rows_of(context.suite.label)
-    context = replace(context, comparison=earlier, rows=rows)
-    for row in rows:
-        limit, origin = _find_limit("max_decline", limits.max_decline, row.evaluator, limits)
-        if limit is None or row.evaluator in context.uncalibrated:
-            continue
-        for finding in check_drop("decline", row, context, most=limit, origin=origin):
-            since = f"since {earlier.base.commit[:7]}" if earlier.base.commit else "since the earlier run"
-            yield replace(finding, value=f"{finding.value}, {since} ({earlier.base_note})")
 
 
 def check_regressions(context: SuiteContext) -> Iterator[Finding]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
 from scoregate.core.comparison.row_labels import COMPARED, is_falling, label_row, p_or_one
-from scoregate.core.gate.baseline_rules import list_decline_limits, list_limits, list_slice_limits
+from scoregate.core.gate.baseline_rules import list_limits, list_slice_limits
 from scoregate.core.gate.families import (
     Families,
     GateLimit,
@@ -20,6 +20,7 @@ from scoregate.core.gate.families import (
 )
 from scoregate.core.gate.finding import RatioTest, SuiteContext
 from scoregate.core.gate.quantity_rules import measure_ratios
+from scoregate.core.gate.rule import WatchedRows
 from scoregate.core.limit_checks import reaches
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, Severity
@@ -34,20 +35,24 @@ class CorrectedSuites:
     families: Families
 
 
-def correct_gates(comparison: Comparison, suites: Sequence[SuiteContext], alpha: float) -> CorrectedSuites:
+def correct_gates(
+    comparison: Comparison, suites: Sequence[SuiteContext], alpha: float, tables: Iterable[WatchedRows] = ()
+) -> CorrectedSuites:
     """Correct the p of all rows that a relative gate watches: a run without a change is red by any in at most 2.5 %.
 
-    Two families share the level: scores (with slices that have a limit, and declines), and the ratios of cost, tokens
-    and latency. Watched rows get the corrected p and the label that it gives, so that labels and gates agree. Other
-    rows keep theirs.
+    Two families share the level: scores (with slices that have a limit, and the rows of features), and the ratios of
+    cost, tokens and latency. Watched rows get the corrected p and the label that it gives, so that labels and gates
+    agree. Other rows keep theirs.
 
     Args:
         comparison: the run and its baseline.
         suites: the contexts of all suites of the run.
         alpha: the two-sided level of the whole run, in (0, 1).
+        tables: the rows that features add to the family of scores.
     """
     watched = {suite.suite.label: suite for suite in reversed(suites)}
-    members = list(_find_members(comparison, watched))
+    tables = (_SCORES, _SLICES, *tables)
+    members = list(_find_members(comparison, watched, tables))
     tests = [(suite, test) for suite in suites for test in measure_ratios(suite)]
     gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
     shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
@@ -61,7 +66,7 @@ def correct_gates(comparison: Comparison, suites: Sequence[SuiteContext], alpha:
         ratios.setdefault(suite.index, []).append(replace(test, q=_correct_alone(test) if q is None else q))
         if q is not None:
             gates[suite.suite.label, test.measure] = ratios[suite.index][-1]
-    comparison = _replace_rows(comparison, labelled, gates, watched)
+    comparison = _replace_rows(comparison, labelled, gates, watched, tables)
     families = Families(shares, small)
     corrected = (_update_context(suite, comparison, ratios.get(suite.index, ()), families) for suite in suites)
     return CorrectedSuites(comparison, tuple(corrected), families)
@@ -69,30 +74,26 @@ def correct_gates(comparison: Comparison, suites: Sequence[SuiteContext], alpha:
 
 @record
 class _Member:
-    """A row that a relative gate can make red: its table and its place in it, and its limits."""
+    """A row that a relative gate can make red: the number of its table and its place in it, and its limits."""
 
-    key: tuple[str, int]
+    key: tuple[int, int]
     row: Row
     limits: tuple[GateLimit, ...]
 
 
-def _find_members(comparison: Comparison, watched: Mapping[str, SuiteContext]) -> Iterator[_Member]:
-    if comparison.base is not None:
-        for place, row in enumerate(comparison.rows):
-            if row.suite in watched and (limits := tuple(list_limits(row, watched[row.suite]))):
-                yield _Member(("rows", place), row, limits)
-        for place, each in enumerate(comparison.slices.rows):
-            suite = watched.get(each.row.suite)
-            if suite is not None and (limits := tuple(list_slice_limits(each.name, each.row, suite))):
-                yield _Member(("slices", place), each.row, limits)
-    for place, row in enumerate(() if comparison.earlier is None else comparison.earlier.rows):
-        if row.suite in watched and (limits := tuple(list_decline_limits(row, watched[row.suite]))):
-            yield _Member(("declines", place), row, limits)
+def _find_members(
+    comparison: Comparison, watched: Mapping[str, SuiteContext], tables: Sequence[WatchedRows]
+) -> Iterator[_Member]:
+    for number, table in enumerate(tables):
+        for place, row in enumerate(table.list_rows(comparison)):
+            suite = watched.get(row.suite)
+            if suite is not None and (limits := tuple(table.list_limits(place, row, suite))):
+                yield _Member((number, place), row, limits)
 
 
 def _label_members(
     members: Sequence[_Member], watched: Mapping[str, SuiteContext], shares: Shares
-) -> tuple[Mapping[tuple[str, int], Row], SmallRows]:
+) -> tuple[Mapping[tuple[int, int], Row], SmallRows]:
     """The rows with the labels of the gates, by table and place, and those that are tested together."""
     correction = correct_scores([each.row for each in members], shares)
     labelled = [
@@ -106,31 +107,46 @@ def _label_members(
 
 def _replace_rows(
     comparison: Comparison,
-    labelled: Mapping[tuple[str, int], Row],
+    labelled: Mapping[tuple[int, int], Row],
     gates: Mapping[tuple[str, Measure], RatioTest],
     watched: Mapping[str, SuiteContext],
+    tables: Sequence[WatchedRows],
 ) -> Comparison:
     """The comparison with the rows that gates label."""
-    slices, earlier = comparison.slices, comparison.earlier
-    rows = tuple(labelled.get(("rows", place), row) for place, row in enumerate(comparison.rows))
+    changed = {number for number, _ in labelled}
+    for number, table in enumerate(tables):
+        if number in changed:
+            rows = enumerate(table.list_rows(comparison))
+            comparison = table.put_rows(comparison, [labelled.get((number, place), row) for place, row in rows])
+    quantities = (_label_quantity(row, gates.get((row.suite, row.measure)), watched) for row in comparison.quantities)
+    return replace(comparison, quantities=tuple(quantities))
+
+
+def _list_rows(comparison: Comparison) -> Sequence[Row]:
+    return () if comparison.base is None else comparison.rows
+
+
+def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
     by_name = {(row.suite, row.evaluator): row for row in rows}
     arms = (
         each if each.change is None else replace(each, change=by_name.get((each.suite, each.change.evaluator)))
         for each in comparison.arms
     )
-    sliced = (replace(each, row=labelled.get(("slices", place), each.row)) for place, each in enumerate(slices.rows))
-    if earlier is not None:
-        declines = (labelled.get(("declines", place), row) for place, row in enumerate(earlier.rows))
-        earlier = replace(earlier, rows=tuple(declines))
-    quantities = (_label_quantity(row, gates.get((row.suite, row.measure)), watched) for row in comparison.quantities)
-    return replace(
-        comparison,
-        rows=rows,
-        arms=tuple(arms),
-        slices=replace(slices, rows=tuple(sliced)),
-        earlier=earlier,
-        quantities=tuple(quantities),
-    )
+    return replace(comparison, rows=tuple(rows), arms=tuple(arms))
+
+
+def _list_slices(comparison: Comparison) -> Sequence[Row]:
+    return () if comparison.base is None else [each.row for each in comparison.slices.rows]
+
+
+def _put_slices(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
+    slices = comparison.slices
+    sliced = (replace(each, row=row) for each, row in zip(slices.rows, rows, strict=True))
+    return replace(comparison, slices=replace(slices, rows=tuple(sliced)))
+
+
+_SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), _put_rows)
+_SLICES = WatchedRows(_list_slices, list_slice_limits, _put_slices)
 
 
 def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:

@@ -46,7 +46,6 @@ _TITLES = {
     "calls answered": ("Most model calls failed", "Model calls"),
     "suites report": ("A suite didn't report", "Suites"),
     "scores remain": ("Scores are missing", "Scores"),
-    "decline": ("A score declined", "Decline"),
     "comparable": ("Can't be compared with the baseline", "Comparable"),
     "same model": ("The model isn't the baseline's", "Model"),
     "critical case": ("A critical case fails", "Critical case"),
@@ -76,6 +75,7 @@ class Finding:
         uncertain: whether the distance to the limit is within noise.
         slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
         applied: whether the limit could be applied; otherwise `value` is the reason.
+        titles: the titles of its rule, failed and passed; None for the kernel's own rules.
     """
 
     rule: str
@@ -89,17 +89,18 @@ class Finding:
     uncertain: bool = False
     slice: str | None = None
     applied: bool = True
+    titles: tuple[str, str] | None = None
 
     @property
     def title(self) -> str:
         """The title of the rule, such as `No suite ran` or `Pass rate`."""
-        failed_title, passed_title = _rule_titles(self.rule)
+        failed_title, passed_title = self.titles or _rule_titles(self.rule)
         return passed_title if self.conclusion is Conclusion.PASSED else failed_title
 
     @property
     def preposition(self) -> str:
         """The preposition between title and suite, as in `Pass rate of demo` and `Too many errors in demo`."""
-        failed_title, passed_title = _rule_titles(self.rule)
+        failed_title, passed_title = self.titles or _rule_titles(self.rule)
         return "of" if self.conclusion is Conclusion.PASSED or failed_title == passed_title else "in"
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
+from functools import partial
 from types import MappingProxyType
 
 from scoregate.core.comparison.agreement import Calibrations, explain_uncalibrated
@@ -11,7 +12,6 @@ from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.evaluator_changes import EvaluatorChange, find_evaluator_changes
 from scoregate.core.gate.baseline_rules import (
     check_comparable,
-    check_declines,
     check_drops,
     check_lost_scores,
     check_model,
@@ -23,6 +23,7 @@ from scoregate.core.gate.case_rules import check_critical_cases, check_critical_
 from scoregate.core.gate.correction import correct_gates
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
+from scoregate.core.gate.rule import Rule, SuiteRule
 from scoregate.core.gate.run_rules import (
     check_any_suite,
     check_base_suites,
@@ -78,7 +79,6 @@ SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
     check_drops,
     check_slice_drops,
     check_regressions,
-    check_declines,
     check_comparable,
     check_model,
     check_lost_scores,
@@ -144,10 +144,16 @@ def evaluate_gates(
     policy_changes: Sequence[str] = (),
     policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
+    rules: Sequence[Rule] = (),
 ) -> Verdict:
     """Apply every rule; see `judge_comparison`."""
     return judge_comparison(
-        comparison, policy, policy_changes=policy_changes, policy_problem=policy_problem, calibrations=calibrations
+        comparison,
+        policy,
+        policy_changes=policy_changes,
+        policy_problem=policy_problem,
+        calibrations=calibrations,
+        rules=rules,
     )[1]
 
 
@@ -158,6 +164,7 @@ def judge_comparison(
     policy_changes: Sequence[str] = (),
     policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
+    rules: Sequence[Rule] = (),
 ) -> tuple[Comparison, Verdict]:
     """Correct what relative gates watch for the number of tests, and apply every rule.
 
@@ -167,15 +174,18 @@ def judge_comparison(
         policy_changes: the differences to the baseline's policy, as text.
         policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
         calibrations: the agreement of judges with people; used only if the policy depends on it.
+        rules: the rules of features.
 
     Returns:
         The comparison with the labels that the gates' p-values give, and the verdict.
     """
+    suite_rules = tuple(_order_rules(rules))
     contexts = [
         _suite_context(index, suite, comparison, policy, calibrations)
         for index, suite in enumerate(comparison.run.suites)
     ]
-    corrected = correct_gates(comparison, contexts, policy.criteria.alpha)
+    tables = [rule.watches for rule in rules if rule.watches is not None]
+    corrected = correct_gates(comparison, contexts, policy.criteria.alpha, tables)
     comparison, suites = corrected.comparison, corrected.suites
     changed = find_evaluator_changes(comparison)
     run = RunContext(comparison, policy, policy_problem, changed, suites, corrected.families)
@@ -183,7 +193,10 @@ def judge_comparison(
     # Only rows count whose own severity is `fail`, so that of all suites doesn't matter.
     results += [(finding, DEFAULTS) for finding in check_small_rows(run)]
     results += [
-        (finding, suite.limits) for suite in suites for rule in _list_rules(suite.suite) for finding in rule(suite)
+        (finding, suite.limits)
+        for suite in suites
+        for rule in _list_rules(suite.suite, suite_rules)
+        for finding in rule(suite)
     ]
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in results:
@@ -207,9 +220,9 @@ def judge_comparison(
     )
 
 
-def _list_rules(suite: SuiteResult) -> Sequence[Callable[[SuiteContext], Iterator[Finding]]]:
+def _list_rules(suite: SuiteResult, rules: Sequence[SuiteRule]) -> Sequence[SuiteRule]:
     if suite.evidence.counts(Use.LIMITS):
-        return SUITE_RULES
+        return rules
     return _ARM_RULES if suite.evidence.counts(Use.ERRORS) else ()
 
 
@@ -217,6 +230,18 @@ def _find_ungated(suites: Iterable[SuiteResult], policy: Policy) -> Iterator[str
     for suite in suites:
         if suite.complete and suite.evaluations and suite.evidence.counts(Use.LIMITS) and not _can_fail(suite, policy):
             yield suite.label
+
+
+def _order_rules(rules: Sequence[Rule]) -> Iterator[SuiteRule]:
+    """The rules of the kernel, and those of features at their places."""
+    for check in SUITE_RULES:
+        yield from (partial(_check_rule, each) for each in rules if each.before is check)
+        yield check
+
+
+def _check_rule(rule: Rule, context: SuiteContext) -> Iterator[Finding]:
+    titles = rule.failed, rule.passed
+    return (replace(finding, titles=titles) for finding in rule.check(context))
 
 
 def _can_fail(suite: SuiteResult, policy: Policy) -> bool:

@@ -21,6 +21,7 @@ from scoregate.core.runs.evidence import Evidence, TrialRole, Use
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.core.runs.past_runs import History
 from scoregate.core.selection.case_choice import CaseInput
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.suite import TASK
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
@@ -311,7 +312,7 @@ class Run:
         exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
         extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
-        declined_from: the earlier run of the branch that it was compared with for `max_decline`.
+        slots: what features store.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
@@ -347,7 +348,6 @@ class Run:
     control: Run | None = None
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
-    declined_from: BaseReference | None = None
     conditions: Conditions | None = None
     reused_from: ReusedRun | None = None
     model_calls: tuple[ModelCalls, ...] = ()
@@ -355,6 +355,7 @@ class Run:
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
     stable_cases: tuple[StableCase, ...] = ()
+    slots: Slots = NO_SLOTS
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
     read_media: ReadMedia | None = field(default=None, compare=False)

@@ -1,0 +1,1 @@
+"""Features: each in one folder, hooked into the kernel by the table."""

@@ -1,0 +1,69 @@
+"""The hooks of `max_decline`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.steps import ComparedSides, CompareRuns, Step
+from scoregate.core.runs.run import Run
+from scoregate.core.sections import Place, Section, add_section
+from scoregate.core.slots import Slots
+from scoregate.errors import RecordError
+from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
+
+if TYPE_CHECKING:
+    from scoregate.ci.job import JobContext
+    from scoregate.ci.settings import Settings
+    from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.gate.rule import Rule
+
+
+class DeclineStep(Step):
+    """Compares the run with an earlier one of its branch, and fails if a score is worse by more than `max_decline`."""
+
+    name = "decline"
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        from scoregate.features.decline.rule import RULE
+
+        return (RULE,)
+
+    async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
+        if not any(each.max_decline for each in (settings, *settings.suites.values())):
+            return slots
+        from scoregate.features.decline.earlier_run import find_decline_base
+
+        environ, connection, base = context.environ, context.connection, context.base
+        earlier = await find_decline_base(context.root, settings, environ=environ, connection=connection, base=base)
+        return slots.put(EARLIER, earlier)
+
+    def restore_sides(self, run: Run, slots: Slots) -> Slots:
+        try:
+            known = run.slots.get(STORED)
+        except RecordError as error:
+            return slots.put(EARLIER, Baseline(None, error.message, unreadable=True))
+        if known is None:
+            return slots
+        note = f"the earlier run {known.name or known.id} isn't stored with this one"
+        return slots.put(EARLIER, Baseline(None, note, unreadable=True))
+
+    def store(self, run: Run, slots: Slots) -> Run:
+        earlier = slots.get(EARLIER)
+        return replace(run, slots=run.slots.put(STORED, None if earlier is None else earlier.reference))
+
+    def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
+        from scoregate.core.comparison.earlier_runs import count_carried_suites
+
+        earlier = sides.slots.get(EARLIER)
+        if earlier is None:
+            return comparison
+        run = sides.run if earlier.run is None else count_carried_suites(sides.run, earlier.run)
+        past = compare(run, earlier)
+        slots = comparison.slots.put(COMPARED, past)
+        if past.base is None and not past.base_unreadable:
+            text = f"max_decline was not applied: {past.base_note}."
+            slots = add_section(slots, Section(self.name, Place.BASELINE, (text,)))
+        return replace(comparison, slots=slots)
