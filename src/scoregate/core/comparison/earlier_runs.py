@@ -24,7 +24,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     """
     states, base_states = digest_states(earlier), digest_states(base)
     same = {script for script, state in states.items() if base_states.get(script) == state}
-    same -= {suite.script for suite in base.suites if suite.evidence.whole_source == earlier.id}
+    same -= {suite.script for suite in base.suites if earlier.id in suite.evidence.sources}
     names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
     suites = tuple(
         _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
@@ -44,8 +44,8 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     )
 
 
-def count_carried_suites(run: Run, earlier: Run) -> Run:
-    """The run, whose suites count as measured if they keep results that the earlier run doesn't have.
+def count_results_of_base(run: Run, earlier: Run) -> Run:
+    """The run, whose results of its baseline count as measured if the earlier run doesn't have them.
 
     What a run keeps from its baseline is no evidence against that baseline. Against a run before it, it is.
 
@@ -53,10 +53,10 @@ def count_carried_suites(run: Run, earlier: Run) -> Run:
         run: the run.
         earlier: an earlier run of the branch.
     """
-    measured = {earlier.id, *(suite.evidence.whole_source for suite in earlier.suites)}
+    known = frozenset({earlier.id}).union(*(suite.evidence.sources for suite in earlier.suites))
     suites = (
-        replace(suite, carried=None)
-        if suite.evidence.whole_source not in measured and suite.evidence.counts(Use.DECLINE)
+        replace(suite, carried=None, kept=None)
+        if suite.evidence.counts_whole(Use.OLDER) and suite.evidence.sources.isdisjoint(known)
         else suite
         for suite in run.suites
     )

@@ -50,7 +50,7 @@ class Use(StrEnum):
     CONTROL = "control"  # the sample of the drift control, and rows that it corrects
     REPEATS = "repeats"  # the undecided cases that are repeated
     AGAIN = "again"  # runs again for an alert
-    DECLINE = "decline"  # `max_decline`
+    OLDER = "older"  # rows of a comparison with a run before the base
     MOVEMENT = "movement"  # the base's own mean, among those of earlier runs
     EARLIER = "earlier"  # evidence for a later run, which needs whole suites
     HISTORY = "history"  # the history in `run.json`, which needs whole suites
@@ -79,7 +79,7 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.CONTROL: frozenset({_MEASURED, _RESUMED, _MAIN, _CONTROL}),
         Use.REPEATS: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.AGAIN: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
-        Use.DECLINE: frozenset({_MEASURED, _RESUMED, _CARRIED, _MAIN}),
+        Use.OLDER: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.MOVEMENT: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
@@ -124,9 +124,9 @@ class Evidence:
         return frozenset({TrialOrigin.MEASURED, TrialOrigin.RESUMED if self.kept is None else TrialOrigin.KEPT})
 
     @property
-    def whole_source(self) -> str:
-        """The id of another run that measured every trial; empty without one."""
-        return "" if self.carried is None else self.carried.id
+    def sources(self) -> frozenset[str]:
+        """The ids of other runs that measured trials, besides earlier attempts of the run."""
+        return frozenset(source.id for source in (self.carried, self.kept) if source is not None)
 
     def find_origin(self, *, is_reused: bool) -> TrialOrigin:
         """Where a trial comes from."""
