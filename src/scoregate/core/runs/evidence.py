@@ -87,7 +87,7 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.FRESH: frozenset({_MEASURED, _MAIN, _WITHOUT}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
         Use.SHOWN_COST: frozenset({_MEASURED, _RESUMED, _CARRIED, _MAIN, _WITHOUT, _EXCUSED}),
-        Use.STABLE: frozenset({_MEASURED, _MAIN, _WITHOUT, _EXCUSED}),
+        Use.STABLE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
     }
 )
 """What counts for what; nothing else decides. A trial counts if its origin, its role and its mark, if any, do."""
