@@ -152,7 +152,7 @@ def _affects_environment(path: str) -> bool:
 
 
 def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -> Cases:
-    """A random sample of the base's cases of each suite that ran on both sides.
+    """A random sample of the base's cases of each suite that ran on both sides with all of its cases.
 
     A part of a suite has the cases of the whole suite's sample that are in it. Those that no part has count nowhere.
     """
@@ -172,7 +172,8 @@ def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -
 def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
     """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
-    for index, base_index in comparison.pairs_for(Use.TEST):
+    for index, base_index in comparison.pairs_for(Use.CONTROL):
         suite, other = run.suites[index], base.suites[base_index]
-        if other.script is not None and other.script == suite.script and other.script in scripts:
+        is_planned = other.script is not None and other.script == suite.script and other.script in scripts
+        if is_planned and suite.evidence.counts_whole(Use.CONTROL):
             yield suite, other
