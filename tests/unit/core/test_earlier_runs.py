@@ -219,6 +219,9 @@ def test_means_of_runs_in_the_same_state() -> None:
     base = make_run(FLAT)
     states, (suite,) = digest_states(base), base.suites
     assert collect_run_means(with_history(base, [0.1, 0.2]), suite, states) == {"e": [0.1, 0.2, 0.5]}
+    for source in ("carried", "kept"):  # an older run measured these scores, or a part of them
+        other = replace(suite, **{source: CarriedFrom("x", "main@x")})
+        assert collect_run_means(with_history(base, [0.1, 0.2]), other, states) == {"e": [0.1, 0.2]}
     assert collect_run_means(with_history(base, [0.1] * 20), suite, states) == {"e": [*[0.1] * 19, 0.5]}
     assert collect_run_means(with_history(base, [0.1], made_by="other"), suite, states) == {"e": [0.5]}
     assert collect_run_means(with_history(base, [0.1], "another state"), suite, states) == {"e": [0.5]}

@@ -51,9 +51,8 @@ class Use(StrEnum):
     REPEATS = "repeats"  # the undecided cases that are repeated
     AGAIN = "again"  # runs again for an alert
     OLDER = "older"  # rows of a comparison with a run before the base
-    MOVEMENT = "movement"  # the base's own mean, among those of earlier runs
     EARLIER = "earlier"  # evidence for a later run, which needs whole suites
-    HISTORY = "history"  # the history in `run.json`, which needs whole suites
+    HISTORY = "history"  # a point of a whole suite in histories, or next to them
     DATABASE = "database"  # suites and trials in the history database
     FRESH = "fresh"  # scores in the database that are new, and calls of models there that were paid
     SPENT = "spent"  # what this run paid
@@ -80,7 +79,6 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.REPEATS: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.AGAIN: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.OLDER: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
-        Use.MOVEMENT: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.DATABASE: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _WITHOUT}),
