@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.drift_control import _list_suites
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.features.drift.control import _list_suites
 
 
 @pytest.mark.parametrize(("origin", "number"), [("carried", 0), ("kept", 0), ("", 1)])
