@@ -9,6 +9,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 from scoregate.ci.kept_cases import describe_source
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.comparison.flips import pair_pass_rates
 from scoregate.core.gate import Conclusion, evaluate_gates
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.evidence import Use
@@ -73,8 +74,10 @@ def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
         run_of(ExampleSuite(scored(1.0, 1.0, 1.0, 1.0))),
         reuse_rows(run_of(ExampleSuite(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3),
     )
-    (row,) = compare(run, base).rows
+    comparison = compare(run, base)
+    (row,) = comparison.rows
     assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
+    assert list(pair_pass_rates(run, base, comparison.pairs_for(Use.PASS_RATE))) == [(0.0, 1.0)]
     # A later run that carries this suite over has the mean of all cases, too.
     (row,) = compare(reuse_suites(run, "demo"), run).rows
     assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)

@@ -74,7 +74,7 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.MEANS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA, _CONTROL}),
         Use.FAILURES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _RETRY}),
-        Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
+        Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _MAIN}),
         Use.CONTROL: frozenset({_MEASURED, _RESUMED, _MAIN, _CONTROL}),
         Use.REPEATS: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
         Use.AGAIN: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
