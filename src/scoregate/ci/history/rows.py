@@ -21,6 +21,7 @@ from scoregate.core.runs.case_means import list_case_means
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.evidence import TrialOrigin, Use, does_count
 from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
@@ -197,7 +198,7 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
 
 def _shared_scripts(run: Run) -> list[Script]:
     """The scripts with calls that may be of any of their suites, and so have costs like a suite."""
-    return [script for script in run.scripts if script.usage is not None]
+    return [script for script in list_started_scripts(run) if script.usage is not None]
 
 
 def _run_row(run: Run, run_id: int, source: RunSource, month: int, *, rows: tuple[int, int]) -> Row:
