@@ -49,7 +49,7 @@ from scoregate.core.gate.suite_rules import (
     match_limit,
 )
 from scoregate.core.records import record
-from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.policy import DEFAULTS, Policy, Severity
 from scoregate.core.runs.run import SuiteResult
 
@@ -195,7 +195,7 @@ def judge_comparison(
     results += [
         (finding, suite.limits)
         for suite in suites
-        for rule in (_ARM_RULES if is_without(suite.suite) else suite_rules)
+        for rule in _list_rules(suite.suite, suite_rules)
         for finding in rule(suite)
     ]
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
@@ -220,9 +220,15 @@ def judge_comparison(
     )
 
 
+def _list_rules(suite: SuiteResult, rules: Sequence[SuiteRule]) -> Sequence[SuiteRule]:
+    if suite.evidence.counts(Use.LIMITS):
+        return rules
+    return _ARM_RULES if suite.evidence.counts(Use.ERRORS) else ()
+
+
 def _find_ungated(suites: Iterable[SuiteResult], policy: Policy) -> Iterator[str]:
     for suite in suites:
-        if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, policy):
+        if suite.complete and suite.evaluations and suite.evidence.counts(Use.LIMITS) and not _can_fail(suite, policy):
             yield suite.label
 
 
