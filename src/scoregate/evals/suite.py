@@ -15,8 +15,8 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
-from scoregate.engine.environment import Selection, Variant, count_all_trials, run_message, select_variants
-from scoregate.engine.imports import caller_origin, find_caller_file
+from scoregate.engine.environment import Selection, Variant, count_all_trials, select_variants
+from scoregate.engine.imports import find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
 from scoregate.evals.scorers import Scorers, build_scorers
@@ -109,9 +109,7 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
         trace_form=serialize_trajectory,
         scorers=built.scorers,
         limits=limits,
-        origin=caller_origin(),
         problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],
-        message=run_message(),
         total=total,
     )
 

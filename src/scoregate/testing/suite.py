@@ -12,14 +12,8 @@ from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite, read_limits
 from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
-from scoregate.engine.environment import (
-    Selection,
-    count_all_trials,
-    run_message,
-    select_variants,
-)
+from scoregate.engine.environment import Selection, count_all_trials, select_variants
 from scoregate.engine.evaluators import read_scorers
-from scoregate.engine.imports import caller_origin
 from scoregate.engine.trial import serialize_output
 from scoregate.errors import NotRecordable
 from scoregate.testing.models import CreateHumanReviewJob, TestCaseConfig
@@ -198,6 +192,7 @@ def build_suite(
     suite_id: Any,
     test_cases: Any,
     fn: Any,
+    selection: Selection,
     *,
     evaluators: Iterable[Any] | None,
     max_test_case_concurrency: Any,
@@ -207,7 +202,6 @@ def build_suite(
     retry_count: Any,
     test_case_hash: Sequence[str] | Hasher | None,
     timeout: float | None,
-    selection: Selection,
 ) -> Suite:
     """The suite. Invalid parts are left out, and `problems` names them."""
     problems: list[str] = []
@@ -240,13 +234,11 @@ def build_suite(
         scorers=scorers,
         hook=before_evaluators_hook,
         limits=limits,
-        origin=caller_origin(),
         variants=variants,
         problems=[
             ErrorInfo("InvalidSuite", f"suite {name!r}: {text}")
             for text in (*problems, *case_problems, *scorer_problems)
         ],
-        message=run_message(),
         total=count_all_trials(built_cases, selection),
     )
 

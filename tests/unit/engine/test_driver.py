@@ -10,14 +10,14 @@ import pytest
 
 from scoregate.core.event_values import Origin
 from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine import named_run
-from scoregate.engine.named_run import check_name
+from scoregate.engine import driver
+from scoregate.engine.driver import check_name
 
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the suites of other tests."""
-    monkeypatch.setattr(named_run, "_origins", {})
+    monkeypatch.setattr(driver, "_origins", {})
 
 
 def describe(_: Case) -> Description:
