@@ -34,8 +34,11 @@ _origins: dict[_Key, Origin | None] = {}
 class Front:
     """What the API of an SDK adds to the run of a suite. By default it runs in silence.
 
-    Attributes:
+    Args:
+        build: makes the suite of the selected cases. It is not called for a suite that is not selected.
         title: the title of the run, unless the environment sets one.
+
+    Attributes:
         reuses: whether results of an earlier run that the host offers go into the log. False for an API that needs
             more than the log.
         in_new_thread: whether the suite runs in a thread that doesn't keep the process from ending, also without a
@@ -44,11 +47,13 @@ class Front:
         needs_scores: whether a suite without scorers, run by its own script, ends with exit code 3.
     """
 
-    title: str | None = None
-    reuses: bool = True
-    in_new_thread: bool = True
-    may_skip: bool = False
-    needs_scores: bool = True
+    reuses = True
+    in_new_thread = True
+    may_skip = False
+    needs_scores = True
+
+    def __init__(self, build: Callable[[Selection], Suite], *, title: str | None = None) -> None:
+        self.build, self.title = build, title
 
     def start(self, suite: Suite, *, alone: bool) -> AbstractContextManager[Callable[[], None] | None]:  # noqa: ARG002
         """Called before the first case.
@@ -79,31 +84,28 @@ class Front:
         """
 
 
-def run_to_end(name: str, build: Callable[[Selection], Suite], front: Front) -> EvalResult:
+def run_to_end(name: str, front: Front) -> EvalResult:
     """Run a suite under its name, unless it is not selected.
 
     If the user's script runs by itself and no case has a result, the process ends with exit code 3.
 
     Args:
         name: the name by which the suite is selected.
-        build: makes the suite of the selected cases. It is not called for a suite that is not selected.
         front: the API that runs the suite.
 
     Returns:
         The result, which reads its cases on access.
     """
     is_main, selection, folder = is_called_by_script(), read_selection(), events_folder()
-    started, is_selected = perf_counter(), selection.includes(name)
-    suite = build(selection) if is_selected else None
+    started = perf_counter()
+    suite = front.build(selection) if selection.includes(name) else None
     if suite is None or (front.may_skip and selection.leaves_out(suite)):
         from scoregate.engine.eval_result import make_skipped_result
 
         return make_skipped_result(name)
     suite = replace(suite, origin=caller_origin(), message=run_message() or front.title)
-    suite = check_name(suite, folder, is_main=is_main)
     with front.start(suite, alone=folder is None) as advance:
-        logs = _run(suite, folder, front, advance)
-    # Later imports: nothing at the start of a suite needs them.
+        logs = _run(check_name(suite, folder, is_main=is_main), folder, front, advance)
     from scoregate.engine.results import make_result
 
     for log in logs:

@@ -33,6 +33,6 @@ def run_named_suite(
     Returns:
         The logs of the variants, which still need their last events.
     """
-    front = Front()
+    front = Front(lambda _: suite)
     front.reuses, front.in_new_thread = reuses, in_new_thread
     return _run(check_name(suite, folder, is_main=is_main), folder, front, None)

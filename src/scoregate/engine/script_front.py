@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.core.suite import Suite
 from scoregate.engine.driver import Front
+from scoregate.engine.environment import Selection
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.terminal import one_line, print_text
 from scoregate.errors import SuiteFailed
@@ -27,13 +28,15 @@ class ScriptFront(Front):
     """The API of functions that users call in a script, a notebook or a test.
 
     Args:
+        build: makes the suite of the selected cases.
         assert_test: whether a suite that does not pass raises.
     """
 
     in_new_thread = False
     may_skip = True
 
-    def __init__(self, *, assert_test: bool) -> None:
+    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool) -> None:
+        super().__init__(build)
         self._assert_test = assert_test
         self._progress: NotebookProgress | None = None
 

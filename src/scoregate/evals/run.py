@@ -68,4 +68,4 @@ def evaluate(
     """
     suite_name, options = find_suite_name(name, task), Options(concurrency, repeats, timeout, retries, tags, cluster)
     build = partial(build_suite, suite_name, data, task, scorers, options)
-    return run_to_end(suite_name, build, ScriptFront(assert_test=assert_test))
+    return run_to_end(suite_name, ScriptFront(build, assert_test=assert_test))

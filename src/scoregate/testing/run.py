@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scoregate.core.suite import Suite
 from scoregate.engine.driver import run_to_end
+from scoregate.engine.environment import Selection
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.script_front import ScriptFront
 from scoregate.engine.trial import CURRENT
@@ -78,12 +80,12 @@ def run_test_suite(
         test_case_hash=test_case_hash,
         timeout=timeout,
     )
-    return run_to_end(str(id), build, _SuiteFront(human_review_job, assert_test=assert_test))
+    return run_to_end(str(id), _SuiteFront(build, assert_test=assert_test, job=human_review_job))
 
 
 class _SuiteFront(ScriptFront):
-    def __init__(self, job: Any, *, assert_test: bool) -> None:
-        super().__init__(assert_test=assert_test)
+    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool, job: Any) -> None:
+        super().__init__(build, assert_test=assert_test)
         self._job = job
 
     def end_log(self, log: EventLog) -> bool:
