@@ -11,7 +11,7 @@ from scoregate.core.runs.cases import CaseResult
 from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.driver import Front
-from scoregate.engine.environment import Selection, count_all_trials, select_cases
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.enums import TestType
 from scoregate.execution.cases import TestLike, describe_case, make_cases
 from scoregate.execution.conversation import (
@@ -61,25 +61,21 @@ def build_test_suite(
         ModelError: there is no model of this name.
     """
     cases = list(make_cases(tests, selection.repeats or 1))
-    kept = list(select_cases(cases, name, selection, describe_case))
-    problems = []
-    if not kept and (selection.choice is None or not cases):
-        problem = "none of its tests has a selected hash" if cases else "it has no tests"
-        problems.append(ErrorInfo("InvalidSuite", f"suite {name!r:.200}: {problem}"))
-    scorers = make_scorers([case.value for case in kept], metrics, conversations, limits.max_case_concurrency)
-    return Suite(
+    problems = [] if cases else [ErrorInfo("InvalidSuite", f"suite {name!r:.200}: it has no tests")]
+    suite = Suite(
         name,
-        kept,
+        cases,
         task,
         describe_case,
         record_output,
-        scorers,
         trace_form=record_details,
         limits=limits,
         variants=(None if target is None else {TARGET: target},),
         problems=problems,
-        total=count_all_trials(cases, selection),
     )
+    suite = select_suite(suite, selection, "none of its tests has a selected hash")
+    selected = [case.value for case in suite.cases]
+    return replace(suite, scorers=make_scorers(selected, metrics, conversations, limits.max_case_concurrency))
 
 
 def make_scorers(

@@ -13,7 +13,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.suite import TARGET, Case, Description, RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
-from scoregate.engine.environment import Selection, count_all_trials, select_cases
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.errors import EXIT_EXCEPTIONS
 from scoregate.engine.fingerprint import fingerprint_function
 from scoregate.engine.trial import serialize_output
@@ -137,10 +137,9 @@ class OfflineRun:
     def suite(self, selection: Selection) -> Suite:
         """The suite of the selected cases."""
         test, scorers = self.test, self._build_scorers()
-        cases = self.build_cases(selection.repeats or 1)
-        return Suite(
+        suite = Suite(
             test.name,
-            list(select_cases(cases, test.name, selection, self.describe)),
+            self.build_cases(selection.repeats or 1),
             self._task(),
             self.describe,
             lambda attempt: serialize_output(attempt.output),
@@ -150,8 +149,8 @@ class OfflineRun:
             duration_form=self._duration_form(),
             limits=test.limits,
             variants=(_name_target(test.agent),),
-            total=count_all_trials(cases, selection),
         )
+        return select_suite(suite, selection)
 
     def build_cases(self, repeats: int) -> list[Case]:
         """The cases of the suite."""

@@ -12,7 +12,7 @@ from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite, read_limits
 from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
-from scoregate.engine.environment import Selection, count_all_trials, select_variants
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.trial import serialize_output
 from scoregate.errors import NotRecordable
@@ -210,23 +210,19 @@ def build_suite(
     if not callable(fn):
         problems.append(f"fn must be callable, not {fn!r:.100}")
     values = _to_list(test_cases, "test_cases", problems)
-    built_cases, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
+    cases, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
     names = ("max_test_case_concurrency", "retry_count")
     limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
     variants = _read_variants(grid_search_params, problems)
-    variants, selected = select_variants(variants, built_cases, str(suite_id), selection, describe_case)
-    cases = list(selected) if callable(fn) else []
     if not values:
         problems.append("no test cases")
-    elif built_cases and not cases and callable(fn) and selection.choice is None:
-        problems.append("none of its test cases has a hash that was asked for")
     if not isinstance(human_review_job, CreateHumanReviewJob | None):
         problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
     name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
-    return Suite(
+    suite = Suite(
         id=name,
-        cases=cases,
+        cases=cases if callable(fn) else [],
         task=fn,
         describe=describe_case,
         output_form=serialize_output,
@@ -239,8 +235,8 @@ def build_suite(
             ErrorInfo("InvalidSuite", f"suite {name!r}: {text}")
             for text in (*problems, *case_problems, *scorer_problems)
         ],
-        total=count_all_trials(built_cases, selection),
     )
+    return select_suite(suite, selection, "none of its test cases has a hash that was asked for")
 
 
 def _to_list(values: Any, name: str, problems: list[str]) -> list[Any]:
