@@ -1,34 +1,27 @@
-"""Run a suite to its end: the one way of the APIs of all SDKs. An API only translates its own types.
-
-A comparison pairs suites by name, so each suite of a process has its own.
-"""
+"""Run a suite to its end: the one way of the APIs of all SDKs. An API only translates its own types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.json_io import dump_plain, sort_sets
 from scoregate.core.suite import Suite
 from scoregate.engine.environment import Selection, events_folder, read_selection, run_message
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.exit_status import fail_at_exit, is_called_by_script, is_unmeasured
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.run import finish_suite, run_suite
+from scoregate.engine.suite_names import claim_name
 from scoregate.engine.sync import run_sync
 from scoregate.errors import DiskFull
 
 if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult
-
-_Key: TypeAlias = tuple[Path | None, str, bytes]
-_origins: dict[_Key, Origin | None] = {}
 
 
 class Front:
@@ -105,7 +98,8 @@ def run_to_end(name: str, front: Front) -> EvalResult:
         return make_skipped_result(name)
     suite = replace(suite, origin=caller_origin(), message=run_message() or front.title)
     with front.start(suite, alone=folder is None) as advance:
-        logs = _run(check_name(suite, folder, is_main=is_main), folder, front, advance)
+        taken = claim_name(suite.id, suite.origin, folder, is_main=is_main, variants=suite.variants)
+        logs = _run(replace(suite, problems=(*suite.problems, *taken)), folder, front, advance)
     from scoregate.engine.results import make_result
 
     for log in logs:
@@ -128,36 +122,3 @@ def _run(suite: Suite, folder: Path | None, front: Front, advance: Callable[[], 
         if isinstance(first, DiskFull):  # every case has this error
             raise first from None
         raise
-
-
-def check_name(suite: Suite, folder: Path | None, *, is_main: bool) -> Suite:
-    """The suite, with a problem if one with the same name and parameters ran before.
-
-    In a notebook or an ordinary test, a suite may run again. So only a host's processes are checked, and files that
-    Python was started with.
-
-    Args:
-        suite: the suite that is about to run.
-        folder: the folder of the host; None without a host.
-        is_main: whether the file that runs the suite is the one that Python was started with.
-    """
-    if folder is None and not is_main:
-        return suite
-    keys = list(_make_keys(suite, folder))
-    known = [key for key in keys if key in _origins]
-    problems = (*suite.problems, _describe(suite, _origins[known[0]])) if known else suite.problems
-    for key in keys:
-        _origins.setdefault(key, suite.origin)
-    return replace(suite, problems=problems)
-
-
-def _make_keys(suite: Suite, folder: Path | None) -> Iterator[_Key]:
-    for params in suite.variants:
-        items = [] if params is None else sorted(params.items(), key=lambda item: str(item[0]))
-        yield folder, suite.id, dump_plain(sort_sets(items))
-
-
-def _describe(suite: Suite, first: Origin | None) -> ErrorInfo:
-    place = "" if first is None else f" ({first.file}:{first.line})"
-    text = f"a suite with this name ran before{place}; give each a name of its own, or pass several tasks to one suite"
-    return ErrorInfo("InvalidSuite", f"suite {suite.id!r:.100}: {text}")
