@@ -29,7 +29,6 @@ _MODULES = (
     "scoregate.testing.run",
     "scoregate.evals",
     "scoregate.scorers",
-    "scoregate.engine.completion",
     "scoregate.engine.results",
     "asyncio",
     "anyio._backends._asyncio",
