@@ -95,7 +95,7 @@ def judge_run(
         policy_changes=chosen.changes,
         policy_problem=chosen.problem,
         calibrations=agreement,
-        rules=[rule for step in STEPS for rule in step.rules],
+        checks=[check for step in STEPS for check in step.checks],
     )
     return GateResult(judged, verdict)
 

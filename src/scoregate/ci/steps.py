@@ -14,7 +14,7 @@ from scoregate.core.slots import NO_SLOTS, Slots
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
@@ -40,8 +40,8 @@ class Step:
     name: ClassVar[str]
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The gate rules that it adds."""
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        """The checks of the gate that it adds."""
         return ()
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
