@@ -16,7 +16,6 @@ from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_r
 from scoregate.ci.ports import FindCoverage, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.publish.check_run import CheckRun
@@ -88,7 +87,7 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             base=base,
             folder=context.folder,
         ),
-        find_sides=partial(_find_sides, context),
+        context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
         find_coverage=_coverage_finder(context),
         alerts=has_alerts(context),
@@ -110,15 +109,6 @@ async def _find_branch_baseline(context: JobContext, settings: Settings) -> Base
     from scoregate.ci.baseline.data_branch import find_branch_baseline
 
     return await find_branch_baseline(settings, context.connection, context.base)
-
-
-async def _find_sides(context: JobContext, settings: Settings) -> Slots:
-    from scoregate.features.table import STEPS
-
-    slots = NO_SLOTS
-    for step in STEPS:
-        slots = await step.find_sides(context, settings, slots)
-    return slots
 
 
 async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:

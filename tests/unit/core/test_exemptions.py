@@ -38,6 +38,7 @@ from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.features.table import STEPS
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")
@@ -69,7 +70,7 @@ def gate_result(
     if base is not None and not is_younger:
         base = record_quarantine(base, exemptions)
     settings = settings or Settings(fail_on_regression=True)
-    return judge_run(make_run(now), Baseline(base, ""), settings, exemptions=exemptions)
+    return judge_run(make_run(now), Baseline(base, ""), settings, STEPS, exemptions=exemptions)
 
 
 def view_of(result: GateResult) -> ReportView:
@@ -136,7 +137,7 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
-    again = judge_run(filtered, Baseline(None, ""), Settings(), exemptions=Exemptions((other,), today=TODAY))
+    again = judge_run(filtered, Baseline(None, ""), Settings(), STEPS, exemptions=Exemptions((other,), today=TODAY))
     assert list_states(again) == []
 
 
@@ -271,7 +272,7 @@ def test_stable_runs_of_the_base_count() -> None:
         if carried:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
-        result = judge_run(run, Baseline(before, ""), Settings(), exemptions=exemptions)
+        result = judge_run(run, Baseline(before, ""), Settings(), STEPS, exemptions=exemptions)
         (case,) = view_of(result).quarantined
         return replace(run, stable_cases=list_stable_cases(result.comparison.quarantined)), case
 
@@ -411,7 +412,7 @@ def test_assertions_broken_only_in_quarantine_pass() -> None:
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
         exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
         settings = Settings(min_pass_rate=0)
-        assert judge_run(run, Baseline(None, ""), settings, exemptions=exemptions).exit_code == exit_code
+        assert judge_run(run, Baseline(None, ""), settings, STEPS, exemptions=exemptions).exit_code == exit_code
 
 
 def test_every_report_has_both() -> None:
@@ -503,7 +504,7 @@ def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
     entry = replace(FLAKY, suite="demo*t=1*")
     exemptions, settings = Exemptions(quarantined=(entry,), today=TODAY), Settings(min_pass_rate=1)
     for now, exit_code in (((1, 0), 0), ((0, 1), 1)):
-        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, exemptions=exemptions)
+        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, STEPS, exemptions=exemptions)
         assert [(case.suite, case.case) for case in result.comparison.quarantined] == [("demo [t=1]", "flaky 1")]
         assert [len(each.columns) for each in result.comparison.run.suites] == [41, 40]
         assert result.comparison.base is not None

@@ -16,7 +16,6 @@ from scoregate.ci.archive import CONTROL, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.shared_files import SHARED_FILES, digest_shared_files
-from scoregate.ci.extra_runs import describe_extra_cost
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
@@ -87,7 +86,7 @@ def describe_control(control: Run, number: int) -> str:
         control: the run of these cases.
         number: their number.
     """
-    paid = describe_extra_cost([control])
+    paid = number_format.extra_cost([control])
     notice = f"Drift control: {number_format.count(number, 'case')} ran again ({control.message})"
     return f"{notice}{f'; this {paid}' if paid else ''}."
 
