@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
 
 
 class DeclineStep(Step):
@@ -26,10 +26,10 @@ class DeclineStep(Step):
     name = "decline"
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        from scoregate.features.decline.rule import RULE
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        from scoregate.features.decline.rule import CHECK
 
-        return (RULE,)
+        return (CHECK,)
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         if not any(each.max_decline for each in (settings, *settings.suites.values())):
