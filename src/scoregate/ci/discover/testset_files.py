@@ -31,7 +31,6 @@ async def find_test_sets(files: ProjectFiles, settings: Settings) -> DiscoveredS
     _check_named_files(results, {file.path for file in candidates if file.named})
     sources = tuple(each for each in results if isinstance(each, SuiteSource))
     return DiscoveredSuites(
-        # A TOML file without the table is no concern of suites.
         sources, tuple(each for each in results if isinstance(each, SkippedSource) and each.notable)
     )
 
