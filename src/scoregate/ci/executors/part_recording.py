@@ -157,7 +157,7 @@ class PartRecorder:
 
     async def _pack(self, plan: Plan, settings: Settings) -> SourceTree:
         if self.cluster.is_local:
-            return SourceTree(plan.root, "", Path(), 0)
+            return SourceTree(plan.root, "", Path(), 0)  # workers on this machine read the project itself
         return await pack_tree(plan.root, self.scratch, left_out=plan.root / settings.out)
 
     def _complete(self, run: Run, log: PartLog, dispatcher: Dispatcher) -> Run:
