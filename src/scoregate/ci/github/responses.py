@@ -89,6 +89,6 @@ async def read_bounded(response: httpx.Response) -> httpx.Response:
                 )
     finally:
         await response.aclose()
-    encoding = ("content-encoding", "content-length", "transfer-encoding")
+    encoding = ("content-encoding", "content-length", "transfer-encoding")  # aiter_bytes has unpacked the body
     headers = [(name, value) for name, value in response.headers.multi_items() if name not in encoding]
     return httpx.Response(response.status_code, headers=headers, content=bytes(body), request=response.request)
