@@ -56,6 +56,7 @@ def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run
         yield from named
         return
     provider, slash, model = old.partition("/")
+    # Calls may name the model without its provider, and the setting may leave out OpenAI's.
     left_out = {old, model} if slash else {old, f"openai/{provider}"}
     yield from (each for each in named if each.name not in left_out)
 

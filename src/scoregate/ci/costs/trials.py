@@ -116,6 +116,7 @@ def read_trials(run: Run, pricing: Pricing, find_stored: FindStored) -> dict[int
         if (usage := each.suite.usage) is not None:
             each.rest = _read_part("", usage, pricing, each).full or Amounts()
     used = {index for index, suite in enumerate(run.suites) if _has_usage(suite)}
+    # Without tokens the columns are enough, and no case of the suite is parsed.
     for index in suites.keys() - used:
         columns = run.suites[index].columns
         keys = ((columns.hashes[row], columns.repeats[row]) for row in range(len(columns)))
