@@ -100,6 +100,7 @@ class StepReader:
             answer: the messages of the answer.
             agent: the name of the sub-agent.
         """
+        # Counted, since a conversation may have the same message twice.
         counts: Counter[str] = Counter()
         new = []
         for message in request:

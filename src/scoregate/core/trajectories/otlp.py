@@ -106,7 +106,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
     if not data.startswith(_GZIP):
         parts, rest, size = [data], b"", len(data)
     while rest:
-        reader = zlib.decompressobj(wbits=31)
+        reader = zlib.decompressobj(wbits=31)  # gzip, whose files may have several members
         try:
             parts.append(reader.decompress(rest, most + 1 - size))
         except zlib.error as error:
