@@ -36,6 +36,7 @@ def begin_call(key: Hashable) -> Future[None] | None:
         if (other := _running_calls.get(key)) is None:
             _running_calls[key] = Future()
             return None
+        # A future for each that waits: if one is cancelled, the others go on waiting.
         end: Future[None] = Future()
 
         def notify(_: Future[None]) -> None:
@@ -107,6 +108,7 @@ def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answe
     entry = find_entry(call, account) if uses_cache else None
     if entry is None:
         return (yield from _ask_model(call, mode, account, None))
+    # Again after each wait, since the other call may have failed and stored nothing.
     while True:
         if (stored := entry.read()) is not None:
             entry.count_question()
@@ -182,7 +184,7 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelRespons
                 raise
             with account.meter.measure_wait():
                 yield partial(mode.sleep, delay_s)
-        except BaseException:
+        except BaseException:  # cancelled: the permit would count as a running call for ever
             limiter.release(permit, is_answered=False)
             raise
         else:

@@ -193,6 +193,7 @@ def _lookup_cost(usage: Usage, provider: str, model: str) -> float | None:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens or None,
     )
+    # The name of the model alone may be known.
     for provider_id in (_GENAI_PRICES_PROVIDERS.get(provider, provider), None):
         try:
             return float(genai_prices.calc_price(tokens, model, provider_id=provider_id).total_price)

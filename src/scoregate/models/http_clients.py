@@ -83,7 +83,7 @@ class ConnectionPool:
         """Close every connection."""
         connections = (*self._free, *self._busy)
         self._free.clear()
-        self._busy.clear()
+        self._busy.clear()  # a request that ends later must not put a closed connection back
         for connection in connections:
             await connection.aclose()
 
@@ -167,7 +167,7 @@ def _client_options(target: ModelTarget) -> dict[str, Any]:
         "default_headers": dict(target.headers),
         "default_query": dict(target.query),
         "timeout": target.timeout_s,
-        "max_retries": 0,
+        "max_retries": 0,  # the limiter and the budget have to see each attempt
     }
 
 

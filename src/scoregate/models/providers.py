@@ -125,7 +125,7 @@ def resolve_target(
         provider_name,
         model,
         url,
-        key or (None if provider.keys else "none"),
+        key or (None if provider.keys else "none"),  # the package refuses an empty key
         provider.keys,
         tuple(sorted(all_headers.items())),
         timeout_s=timeout_s,

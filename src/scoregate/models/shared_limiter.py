@@ -47,7 +47,7 @@ class PermitLink:
         except OSError:
             self._socket.close()
             raise
-        self._socket.settimeout(None)
+        self._socket.settimeout(None)  # a permit may take minutes
         self._lock = threading.Lock()
         self._waiting: dict[int, _Request] = {}
         self._number = 0
