@@ -83,7 +83,7 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
         with temporary.open("xb") as file:
             file.writelines(pieces)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # else a power cut could leave an empty file under this name
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -49,6 +49,7 @@ def to_names(parts: Sequence[str]) -> tuple[str, ...]:
         if not part.endswith(_CONTINUED):
             names.append(_ESCAPE.sub(_unescape, name))
             name = ""
+    # Another spelling of a name would be a second file for its key.
     if (proper := to_parts(names)) != tuple(parts):
         raise ValueError("/".join(proper))
     return tuple(names)
