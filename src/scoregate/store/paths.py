@@ -82,7 +82,7 @@ def _unescape(match: re.Match[str]) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")  # `to_names` refuses the file, since this is not its proper spelling
 
 
 def collection_path(folder: Path, kind: Kind[Any], key: Key) -> Path:
