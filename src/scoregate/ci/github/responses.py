@@ -59,7 +59,7 @@ def _value_at(response: object, keys: tuple[str, ...], kind: type[_T]) -> _T:
     value = response
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool):  # True is an int
         raise GitHubRefused(
             f"GitHub's response can't be used: {_key_path(keys)} is {type(value).__name__}, not {kind.__name__}"
         )
