@@ -89,6 +89,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
         if (chosen := await find_nearest(base, list(stored), api)) is None:
             break
         commit_problems = _Problems()
+        # Taken out, so that the next try is another commit.
         artifacts = stored.pop(chosen.commit)[:MOST_POOLED]
         runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:

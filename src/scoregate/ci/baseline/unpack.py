@@ -32,6 +32,7 @@ _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
 _LARGE_LOCATOR, _LOCATOR_SIZE = b"PK\6\7", 20
+# An encrypted member is a RuntimeError, and an unknown compression a NotImplementedError.
 _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
