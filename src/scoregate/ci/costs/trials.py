@@ -166,6 +166,7 @@ def _read_part(evaluator: str, usage: Usage, pricing: Pricing, suite: SuiteTrial
     paid_calls = calls - stored
     read, written, from_cache = max(0, usage.input_tokens), max(0, usage.output_tokens), max(0, usage.cached_tokens)
     amounts = Amounts(paid_calls, read, written, from_cache, max(0.0, cost or 0.0))
+    # Without stored answers, all calls cost what the paid ones did.
     return Part(evaluator, amounts.times(calls / paid_calls if paid_calls else 1.0), answers, calls)
 
 
