@@ -40,7 +40,7 @@ def begin_call(key: Hashable) -> Future[None] | None:
         end: Future[None] = Future()
 
         def notify(_: Future[None]) -> None:
-            if end.set_running_or_notify_cancel():
+            if end.set_running_or_notify_cancel():  # who waits may be cancelled by now
                 end.set_result(None)
 
         other.add_done_callback(notify)
@@ -70,6 +70,7 @@ class RetryPolicy:
             return None
         if failure.kind is FailureKind.LIMIT:
             if self.refusals == 0:
+                # The wait counts from the first refusal, not from the first attempt.
                 self._refused_since = time.monotonic()
             self.refusals += 1
             is_over = self.refusals >= MAX_REFUSALS or time.monotonic() - self._refused_since > MAX_WAIT_S
@@ -179,7 +180,7 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelRespons
             else:
                 limiter.release(permit, headers=failure.headers, is_answered=False)
             if failure.kind is FailureKind.FINAL and call.adapt(error):
-                continue
+                continue  # another form of the request, which is no retry
             if (delay_s := policy.delay_s(failure)) is None:
                 raise
             with account.meter.measure_wait():

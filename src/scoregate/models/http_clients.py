@@ -141,7 +141,7 @@ def get_async_client(target: ModelTarget) -> AsyncOpenAI:
     key, loop = target.client_key, asyncio.get_running_loop()
     with _lock:
         clients = _async_clients.setdefault(loop, {})
-    if key not in clients:
+    if key not in clients:  # without the lock: only this loop uses its clients
         openai = import_openai()
         client: AsyncOpenAI = openai.AsyncOpenAI(**_client_options(target), http_client=create_http_client(openai))
         clients[key] = client

@@ -84,6 +84,7 @@ class Allowance:
         limit = parse_number(headers.get("x-ratelimit-limit-requests"))
         remaining = parse_number(headers.get("x-ratelimit-remaining-requests"))
         reset = parse_seconds(headers.get("x-ratelimit-reset-requests"))
+        # Answers may arrive in another order than their calls started.
         if remaining is None or number <= self._call_number:
             return
         self._call_number, self._level, self._measured_at = number, remaining, started_at

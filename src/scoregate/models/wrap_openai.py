@@ -102,7 +102,7 @@ def parse_response(response: Any, cast_to: Any, parser: Any = None) -> Any:
         result = cast_to.model_validate_json(response.content)
     except (ValueError, AttributeError):
         return response.parse()
-    result._request_id = response.headers.get("x-request-id")
+    result._request_id = response.headers.get("x-request-id")  # as the package sets it when it parses
     return parser(result) if parser else result
 
 
