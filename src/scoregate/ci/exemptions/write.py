@@ -61,7 +61,8 @@ def _quote(text: str) -> str:
 def _replace(path: Path, content: bytes) -> None:
     """Replace a file at once, so that an interrupted write leaves the old one."""
     path.parent.mkdir(exist_ok=True)
-    target = path.resolve()
+    target = path.resolve()  # a link stays a link
+    # mkstemp makes a file that only its owner can read.
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
