@@ -268,7 +268,7 @@ class PartLog:
         assert attempt is not None
         attempt.is_over = True
         attempt.sessions.close()
-        state.tallies = tuple(attempt.recording.tallies())
+        state.tallies = tuple(attempt.recording.tallies())  # the progress of the run goes on without the recording
         with attempt.recording.writer:
             run = attempt.recording.finish(self._describe(state), interrupted=not is_complete)
         state.attempt = None

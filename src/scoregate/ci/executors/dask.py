@@ -225,6 +225,7 @@ class DaskCluster:
             raise ClusterLost(f"the scheduler did not answer for {_ANSWER_S:g} s") from None
         except OSError:
             raise ClusterLost(_DISCONNECTED) from None
+        # The answer may be that of a scheduler that was started again.
         self._check_connection()
         return {worker: max(1, number) for worker, number in threads.items()}
 

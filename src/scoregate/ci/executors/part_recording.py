@@ -84,7 +84,7 @@ class PartRecorder:
             async with flush_regularly(log.flush_if_due):
                 is_done = await run_until_stopped(recorder.stop, work, stopped=False)
             if dispatcher.problem:
-                recorder.stop.set()
+                recorder.stop.set()  # without the cluster, nothing else of this run can be measured
         finally:
             parts = find_shards(log.close())
             run = merge_shards(parts, recorder.out / folder, settings, keep=recorder.keep if is_main else 0)
