@@ -262,7 +262,7 @@ def _read_duration(value: object) -> float | None:
 
 
 def _check_type(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool):  # True is an int
         raise TypeError(f"{value!r:.40} is of the wrong type")
     return value
 

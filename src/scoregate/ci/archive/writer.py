@@ -208,7 +208,7 @@ class RunWriter:
         for each in (self._lines, self._packed, self._file):
             with suppress(OSError, ValueError):
                 each.close()
-        if not (self._partial / RUN_FILE).exists():
+        if not (self._partial / RUN_FILE).exists():  # nothing was flushed, so nothing can be recovered
             shutil.rmtree(self._partial, ignore_errors=True)
 
     def __enter__(self) -> RunWriter:
