@@ -16,7 +16,7 @@ SOURCE = CarriedFrom("1", "main")
 
 
 def make_run(**source: CarriedFrom) -> Run:
-    """A run with three cases of $1.00 and 10 tokens, of which the second is reused, and a call of no suite for $2.50."""
+    """A run with three cases of $1.00 and 10 tokens, the second of them reused, and a call of no suite for $2.50."""
     run = run_of(
         ExampleSuite(scored(1.0, 1.0, 1.0), script="a.py"),
         scripts=[Script("a.py", exit_code=0, usage=Usage(5, 0, cost=2.5))],
