@@ -76,8 +76,8 @@ def _pack_text(path: str, content: bytes) -> bytes:
 
 def pack_worlds(folder: Path, archive: str) -> None:
     """Write the worlds in a folder to an archive. Compressed files are stored as their text, which takes less."""
-    names = sorted(each.name for each in folder.iterdir())
-    (FOLDER / f"{archive}.txt").write_text("".join(f"{name}\n" for name in names))
+    lines = (f"{world.name:29} {_describe_settings(world)}".rstrip() for world in sorted(folder.iterdir()))
+    (FOLDER / f"{archive}.txt").write_text("".join(f"{line}\n" for line in lines))
     path = FOLDER / f"{archive}.tar.xz"
     with lzma.open(path, "wb", filters=_FILTERS) as packed, tarfile.open(fileobj=packed, mode="w") as members:
         for file in sorted(each for each in folder.rglob("*") if each.is_file()):
@@ -86,6 +86,12 @@ def pack_worlds(folder: Path, archive: str) -> None:
             member = tarfile.TarInfo(file.relative_to(folder).as_posix())
             member.size = len(content)
             members.addfile(member, io.BytesIO(content))
+
+
+def _describe_settings(world: Path) -> str:
+    """The settings of a world on one line."""
+    path = world / "project" / "scoregate.toml"
+    return "; ".join(path.read_text().splitlines()) if path.exists() else ""
 
 
 def unpack_project(world: World, folder: Path) -> None:
