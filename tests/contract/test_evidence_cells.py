@@ -27,6 +27,7 @@ NOTICED_BY = {
     ("LIMITS", "WITHOUT"): "arms+limits",
     ("MEANS", "KEPT"): "kept+quarantine",
     ("MEANS", "MEASURED"): "kept+slices",
+    ("OLDER", "KEPT"): "kept+decline",
     ("PASS_RATE", "CARRIED"): "carried+slices",
     ("PASS_RATE", "KEPT"): "kept+slices",
     ("PASS_RATE", "MAIN"): "past",
