@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # Several, so that whoever adds worlds doesn't write the others again.
-ARCHIVES = ("worlds",)
+ARCHIVES = ("worlds", "recorded")
 _PRESET = 9 | lzma.PRESET_EXTREME
 # What is shared by worlds is megabytes apart.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": 1 << 26}]
@@ -26,6 +26,7 @@ class World:
 
     Attributes:
         files: the files of the project, by path.
+        now: the time at which the commands run; None for that of most worlds.
     """
 
     name: str
@@ -33,6 +34,7 @@ class World:
     commands: tuple[tuple[str, ...], ...]
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(repr=False)
+    now: float | None = None
 
 
 @cache
@@ -56,7 +58,8 @@ def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
 def _make_world(name: str, files: dict[str, bytes]) -> World:
     known = json.loads(files.pop("world.json"))
     project = {path.removeprefix("project/"): content for path, content in files.items()}
-    return World(name, known["about"], tuple(map(tuple, known["commands"])), known.get("environ", {}), project)
+    commands = tuple(map(tuple, known["commands"]))
+    return World(name, known["about"], commands, known.get("environ", {}), project, known.get("now"))
 
 
 def pack_worlds(folder: Path, archive: str) -> None:

@@ -48,7 +48,7 @@ def judge_world(world: World) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environ = {**inherited, "HOME": f"{top}/home", **_ENVIRON, **world.environ}
         outputs: dict[str, str] = {}
-        with _fixed_time():
+        with _fixed_time(world.now or _NOW):
             for number, command in enumerate(world.commands, 1):
                 done = run_cli(*command, cwd=project, environ=environ)
                 assert done.returncode in _EXIT_CODES, f"{command} ended with {done.returncode}: {done.stderr}"
@@ -72,7 +72,11 @@ def _to_text(path: str, content: bytes) -> list[str]:
     """The lines of a file: of a compressed one its text, of a database its rows."""
     if path.endswith(".sqlite"):
         return list(_dump_rows(content))
-    return (gzip.decompress(content) if path.endswith(".gz") else content).decode().splitlines(keepends=True)
+    return (
+        (gzip.decompress(content) if path.endswith(".gz") else content)
+        .decode(errors="backslashreplace")
+        .splitlines(keepends=True)
+    )
 
 
 def _dump_rows(content: bytes) -> Iterator[str]:
@@ -103,12 +107,12 @@ def _digest_block(found: re.Match[str]) -> str:
 
 
 @contextlib.contextmanager
-def _fixed_time() -> Iterator[None]:
+def _fixed_time(now: float) -> Iterator[None]:
     """The clock stands still, and ids are numbers."""
     numbers = itertools.count(1)
     with (
-        mock.patch.object(time, "time", lambda: _NOW),
-        mock.patch.object(time, "time_ns", lambda: int(_NOW * 1e9)),
+        mock.patch.object(time, "time", lambda: now),
+        mock.patch.object(time, "time_ns", lambda: int(now * 1e9)),
         mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=next(numbers))),
     ):
         yield
