@@ -14,5 +14,8 @@ Compressed files are compared as their text, databases as their rows. `NAME.expe
 expected. To add worlds, make their folders, call `archive.pack_worlds`, and add the archive's name to `ARCHIVES`.
 `python -m tests.golden.write_expected` writes what is expected again, and prints which outputs changed.
 
+`worlds` has generated runs of all pairs of features (`tools/golden_worlds.py`), `recorded` the runs of real commands
+(`record_runs.py`), at the time in `"now"`.
+
 Only the command line is called here, so that modules can move.
 """

@@ -27,6 +27,8 @@ class World:
     Attributes:
         files: the files of the project, by path.
         now: the time at which the commands run; None for that of most worlds.
+        commits: those on the branch of the job on GitHub, the oldest first; empty without a job.
+        stored: the files of runs on the data branch of the job, by path.
     """
 
     name: str
@@ -35,6 +37,8 @@ class World:
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(repr=False)
     now: float | None = None
+    commits: tuple[str, ...] = ()
+    stored: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @cache
@@ -55,15 +59,23 @@ def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read()
 
 
-def _make_world(name: str, files: dict[str, bytes]) -> World:
-    known = json.loads(files.pop("world.json"))
-    project = {path.removeprefix("project/"): content for path, content in files.items()}
-    commands = tuple(map(tuple, known["commands"]))
-    return World(name, known["about"], commands, known.get("environ", {}), project, known.get("now"))
+def _make_world(name: str, files: Mapping[str, bytes]) -> World:
+    known = json.loads(files["world.json"])
+    project, stored = (
+        {path.removeprefix(top): _pack_text(path, content) for path, content in files.items() if path.startswith(top)}
+        for top in ("project/", "github/")
+    )
+    commands, commits = tuple(map(tuple, known["commands"])), tuple(known.get("github", {}).get("commits", ()))
+    environ, now = known.get("environ", {}), known.get("now")
+    return World(name, known["about"], commands, environ, project, now, commits, stored)
+
+
+def _pack_text(path: str, content: bytes) -> bytes:
+    return gzip.compress(content, 1, mtime=0) if path.endswith(".gz") else content
 
 
 def pack_worlds(folder: Path, archive: str) -> None:
-    """Write the worlds in a folder to an archive. Compressed files are stored as their text, which is smaller in all."""
+    """Write the worlds in a folder to an archive. Compressed files are stored as their text, which takes less."""
     names = sorted(each.name for each in folder.iterdir())
     (FOLDER / f"{archive}.txt").write_text("".join(f"{name}\n" for name in names))
     path = FOLDER / f"{archive}.tar.xz"
@@ -80,13 +92,12 @@ def unpack_project(world: World, folder: Path) -> None:
     """Write the project of a world to a folder."""
     for path, content in world.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        is_packed = path.endswith(".gz")
-        (folder / path).write_bytes(gzip.compress(content, 1, mtime=0) if is_packed else content)
+        (folder / path).write_bytes(content)
 
 
 def list_worlds(archive: str) -> list[str]:
     """The names of the worlds of an archive."""
-    return (FOLDER / f"{archive}.txt").read_text().split()
+    return [line.split(maxsplit=1)[0] for line in (FOLDER / f"{archive}.txt").read_text().splitlines()]
 
 
 @cache

@@ -60,7 +60,7 @@ def record(recording: Recording, worlds: Path) -> None:
         (world / "world.json").write_text(json.dumps(known))
     finally:
         shutil.rmtree(TOP)
-    check(world)
+    assert not (problems := find_names(world)), problems
 
 
 def _list_ignored(folder: str, names: list[str]) -> list[str]:
@@ -93,29 +93,28 @@ def _normalise(content: bytes) -> bytes:
     return content
 
 
-def check(world: Path) -> None:
-    """Refuse a world that names this machine."""
-    own = (socket.gethostname(), os.environ.get("USER", ""), "helpers")
+def find_names(world: Path) -> list[str]:
+    """The files of a world that name this machine, and how."""
+    own = {name.encode() for name in (socket.gethostname(), os.environ.get("USER", "")) if len(name) > 3}
+    problems = []
     for path in (path for path in world.rglob("*") if path.is_file()):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-        found = {each for each in _PATH.findall(content) if not each.startswith(b"/tmp/golden/")}
-        found |= {name.encode() for name in own if len(name) > 3 and name.encode() in content}
-        if found:
-            print(f"!!! {path.relative_to(world)} names {sorted(found)[:5]}")
+        found = {each for each in _PATH.findall(content) if not each.startswith(f"{TOP}/".encode())}
+        found |= {name for name in own if name in content}
+        problems += [f"{path} has {sorted(found)[:5]}"] if found else []
+    return problems
 
 
 def main() -> None:
-    """Record all worlds, or those that are named."""
+    """Record all worlds, or those that are named, into a new folder, and pack them."""
     for name in MODULES:
         importlib.import_module(f"tests.golden.recordings.{name}")
+    # A folder of an earlier call has the worlds that are not named.
     worlds = Path(os.environ.get("GOLDEN_WORLDS") or tempfile.mkdtemp(prefix="worlds-"))
     for each in RECORDINGS:
         if not sys.argv[1:] or each.name in sys.argv[1:]:
-            try:
-                record(each, worlds)
-            except Exception as error:
-                print("!!!", type(error).__name__, str(error)[-1500:])
+            record(each, worlds)
     pack_worlds(worlds, NAME)
     print(len(list(worlds.iterdir())), "worlds")
 

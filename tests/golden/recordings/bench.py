@@ -71,7 +71,6 @@ class Bench(Project):
         ran = self.scoregate(*arguments, **environment)
         assert ran.exit_code in (0, 1, 3), ran.output
         print(f"    {' '.join(arguments)}: {ran.exit_code}")
-        print("        " + " | ".join(line for line in ran.output.splitlines() if line.startswith(("✗", "!", "error"))))
         return ran
 
     def log(self, suite: str, events: Iterable[dict[str, Any]]) -> str:

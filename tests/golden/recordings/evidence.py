@@ -186,8 +186,12 @@ def previous(bench: Bench) -> Sequence[Command]:
         bench.prompt("hours", wrong)
         bench.do("run")
     questions: tuple[Command, ...] = (
-        ("trend", "hours", "equals"), ("flaky",), ("cost",), ("cost", "--by", "month"), ("page", "--output", "page.html"),
-    )  # fmt: skip
+        ("trend", "hours", "equals"),
+        ("flaky",),
+        ("cost",),
+        ("cost", "--by", "month"),
+        ("page", "--output", "page.html"),
+    )
     return [*judge_commands(), *(("history", *question) for question in questions)]
 
 
@@ -227,12 +231,13 @@ def scales(bench: Bench) -> None:
             if each["type"] == "case_finished":
                 place = {"case": each["case"], "repeat": 0}
                 at = int(each["case"][1:])
+                search = {"name": "search", "arguments": {"q": at}, "result": "x", "duration_ms": 5}
+                kind = {"criterion": "is kind", "passed": at % 5 != 0, "required": True}
                 more += [
-                    {"type": "tool_called", **place, "name": "search", "arguments": {"q": at}, "result": "x", "duration_ms": 5},
+                    {"type": "tool_called", **place, **search},
                     {"type": "scored", **place, "evaluator": "stars", "score": 4 if at % 3 else low},
-                    {"type": "scored", **place, "evaluator": "polite", "score": at % 5 != 0, "assertions": [
-                        {"criterion": "is kind", "passed": at % 5 != 0, "required": True}]},
-                ]  # fmt: skip
+                    {"type": "scored", **place, "evaluator": "polite", "score": at % 5 != 0, "assertions": [kind]},
+                ]
             more.append(each)
         more[0]["evaluators"] = [
             {"id": "right"}, {"id": "stars", "scale": [1, 5], "fingerprint": {"source": f"s{low}"}},
@@ -279,7 +284,8 @@ class Short(BaseTestEvaluator):
         return Evaluation(score=float(len(output) < 30), threshold=Threshold(gte=1))
 
 
-run_test_suite("greeting", [Case(f"hi {n}") for n in range(6)], lambda case: "ANSWER to " + case.input, [Better(), Short()])
+cases = [Case(f"hi {n}") for n in range(6)]
+run_test_suite("greeting", cases, lambda case: "ANSWER to " + case.input, [Better(), Short()])
 """
 
 

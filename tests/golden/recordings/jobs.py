@@ -1,4 +1,4 @@
-"""Runs of jobs, with a fake of GitHub: forks, labels, declines, alerts, attempts. Their folders are judged elsewhere."""
+"""Runs of jobs, with a fake of GitHub: forks, labels, declines, alerts. Their folders are judged without it."""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ def drift_small(bench: Bench) -> None:
 @recording
 def drift_accepted(bench: Bench) -> None:
     """A regression beyond the drift is accepted."""
-    entry = '[[accepted]]\nsuite = "capitals"\nevaluator = "*"\nuntil = 2999-12-31\nreason = "new prompt"\nby = "ana"\nat_most = 0.5\n'
+    about = 'until = 2999-12-31\nreason = "new prompt"\nby = "ana"\nat_most = 0.5\n'
+    entry = f'[[accepted]]\nsuite = "capitals"\nevaluator = "*"\n{about}'
     plant_drift(bench)
     bench.write(".gitignore", "scoregate-out\nbase\n__pycache__\n.scoregate-cache\n")
     bench.write(".scoregate/accepted.toml", entry)
