@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # Several, so that whoever adds worlds doesn't write the others again.
-ARCHIVES = ("worlds",)
+ARCHIVES = ("worlds", "recorded")
 _PRESET = 9 | lzma.PRESET_EXTREME
 # What is shared by worlds is megabytes apart.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": 1 << 26}]
