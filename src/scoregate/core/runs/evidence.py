@@ -56,7 +56,6 @@ class Use(StrEnum):
     DATABASE = "database"  # suites and trials in the history database
     FRESH = "fresh"  # scores in the database that are new, and calls of models there that were paid
     SPENT = "spent"  # what this run paid
-    SHOWN_COST = "shown cost"  # cost and tokens of a suite
     STABLE = "stable"  # runs in a row in which a case in quarantine passed
 
 
@@ -84,7 +83,6 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.DATABASE: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _WITHOUT}),
         Use.FRESH: frozenset({_MEASURED, _MAIN, _WITHOUT}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
-        Use.SHOWN_COST: frozenset({_MEASURED, _RESUMED, _CARRIED, _MAIN, _WITHOUT, _EXCUSED}),
         Use.STABLE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
     }
 )
