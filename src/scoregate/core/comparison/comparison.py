@@ -194,7 +194,7 @@ def compare(
     uses_past = earlier is not None and not controls
     evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
     part, evidence = exclude_kept_cases(run, evidence)
-    quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
+    quantities = quantity_rows((i for i, _ in measured), (part, baselines), (run, whole_suites), criteria)
     extras = _find_extras(run, base, baselines)
     scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
