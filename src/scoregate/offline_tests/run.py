@@ -182,6 +182,11 @@ def report_missing_config(name: str) -> None:
         f"there is no test config {name!r:.200}",
         advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
     )
+    report_unmeasured(name, error)
+
+
+def report_unmeasured(name: str, error: ErrorInfo) -> None:
+    """Record why a suite has no result; without a host, print it."""
     if events_folder() is None:
         print_text(one_line(f"{error.message}. {error.advice}", _LONGEST_LINE))
     report_failed_suite(name, error)
