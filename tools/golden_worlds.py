@@ -15,6 +15,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.golden.archive import pack_worlds
+from tests.unit.report.runs import NOW, ExampleSuite, Score, Trial, make_run
+
 from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.settings import load_settings
 from scoregate.core.evaluation import Usage
@@ -31,8 +34,6 @@ from scoregate.core.runs.run import (
     StableCase,
     SuiteResult,
 )
-from tests.golden.archive import pack_worlds
-from tests.unit.report.runs import NOW, ExampleSuite, Score, Trial, make_run
 
 INFO = (EvaluatorInfo("accuracy", Fingerprint(source="s")), EvaluatorInfo("tone", Fingerprint(source="t")))
 SOURCE = CarriedFrom("run-a1b2c3d", "main@a1b2c3d", NOW - 7230)
