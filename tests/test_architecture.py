@@ -195,7 +195,7 @@ def unit_of(module: str) -> str:
 def package_of(module: str) -> str:
     """The package a module is in; one at the top, in `ci` itself, or with declarations counts as its own."""
     parts = module.split(".")
-    is_alone = len(parts) == 2 or (parts[1] == "ci" and len(parts) == 3) or is_declaration(module)
+    is_alone = len(parts) <= 2 or (parts[1] == "ci" and len(parts) == 3) or is_declaration(module)
     return module if is_alone or MODULES[module].name == "__init__.py" else ".".join(parts[:-1])
 
 

@@ -11,6 +11,7 @@ import difflib
 import gzip
 import hashlib
 import itertools
+import json
 import os
 import re
 import sqlite3
@@ -114,11 +115,19 @@ def _fixed_time() -> Iterator[None]:
         yield
 
 
+def _order_record(name: str, text: str) -> str:
+    """The text of a `run.json` with its keys in order; a key of the run that is null is as good as none."""
+    if not name.endswith("run.json") or not text:
+        return text
+    known = {key: value for key, value in json.loads(text).items() if value is not None}
+    return json.dumps(known, indent=2, sort_keys=True)
+
+
 def describe_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
     """A unified diff of each output that differs; empty if none does."""
     parts = []
     for name in sorted({*expected, *found}):
-        before, after = expected.get(name, ""), found.get(name, "")
+        before, after = (_order_record(name, each.get(name, "")) for each in (expected, found))
         if before != after:
             lines = before.splitlines(), after.splitlines()
             parts += difflib.unified_diff(*lines, f"expected {name}", f"found {name}", lineterm="", n=2)

@@ -52,7 +52,7 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
         yield stop
         is_done = True
         tasks.cancel_scope.cancel()
-    if not is_done:
+    if not is_done:  # a second signal has cancelled the block
         raise KeyboardInterrupt
 
 

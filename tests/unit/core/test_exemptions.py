@@ -267,8 +267,12 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
 
 
 def test_stable_runs_of_the_base_count() -> None:
-    def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
+    def count(
+        score: float | None, before: Run | None, *, carried: bool = False, reused: str | None = None
+    ) -> tuple[Run, QuarantinedView]:
         run = make_run(suite(range(0), flaky_case(score), threshold=True))
+        cases = [replace(case, reused=reused) for case in run.cases]
+        run = replace(run, read=lambda: cases)
         if carried:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
@@ -281,6 +285,7 @@ def test_stable_runs_of_the_base_count() -> None:
     second, _ = count(1, first)
     kept, case = count(1, second, carried=True)
     assert (case.stable_runs, case.stable) == (2, False)  # what a run keeps is no further evidence
+    assert count(1, kept, reused="1")[1].stable_runs == 3  # an attempt of the same run measured it
     third, case = count(1, kept)
     assert (case.stable_runs, case.stability) == (
         3,

@@ -16,6 +16,7 @@ from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.statistics.significance import exact_sign_flip_p
@@ -36,7 +37,8 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
     if not context.limits.fail_on_critical:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
-    confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
+    known = comparison.run.confirmations if does_count(TrialRole.RETRY, Use.FAILURES) else ()
+    confirmations = {each.case: each for each in known if each.suite == suite.label}
     cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)
     for case in cases:
@@ -188,7 +190,7 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
-    if p > criteria.alpha / 2 / max(1, len(context.comparison.measured_pairs)):
+    if p > criteria.alpha / 2 / max(1, len(context.comparison.pairs_for(Use.TEST))):
         return
     value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"

@@ -12,7 +12,7 @@ from scoregate.core.declarations.declaration import Limit, Rule
 from scoregate.core.gate.families import GateLimit
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.records import record
-from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.evidence import Use
 
 _Context = TypeVar("_Context", RunContext, SuiteContext)
 
@@ -83,7 +83,8 @@ def apply_checks(
         checks: the checks in their order.
         run_findings: the findings about the whole run.
     """
-    applied = (check for check in checks if check.in_arms or not is_without(context.suite))
+    counts = context.suite.evidence.counts
+    applied = (check for check in checks if counts(Use.ERRORS if check.in_arms else Use.LIMITS))
     by_check = [(check, list(check.find(context))) for check in applied]
     suite_findings = [finding for _, found in by_check for finding in found]
     yield from suite_findings

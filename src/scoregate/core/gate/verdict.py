@@ -105,7 +105,7 @@ from scoregate.core.gate.suite_rules import (
     match_limit,
 )
 from scoregate.core.records import record
-from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.policy import DEFAULTS, Limits, Policy, Severity
 from scoregate.core.runs.run import SuiteResult
 
@@ -282,7 +282,7 @@ def _list_findings(run: RunContext, checks: Sequence[SuiteCheck]) -> Iterator[tu
 
 def _find_ungated(context: RunContext) -> Iterator[str]:
     for suite in context.comparison.run.suites:
-        if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, context):
+        if suite.complete and suite.evaluations and suite.evidence.counts(Use.LIMITS) and not _can_fail(suite, context):
             yield suite.label
 
 

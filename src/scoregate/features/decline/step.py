@@ -56,12 +56,12 @@ class DeclineStep(Step):
         return replace(run, slots=run.slots.put(STORED, None if earlier is None else earlier.reference))
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        from scoregate.core.comparison.earlier_runs import count_carried_suites
+        from scoregate.core.comparison.earlier_runs import count_results_of_base
 
         earlier = sides.slots.get(EARLIER)
         if earlier is None:
             return comparison
-        run = sides.run if earlier.run is None else count_carried_suites(sides.run, earlier.run)
+        run = sides.run if earlier.run is None else count_results_of_base(sides.run, earlier.run)
         past = compare(run, earlier)
         slots = comparison.slots.put(COMPARED, past)
         if past.base is None and not past.base_unreadable:

@@ -22,6 +22,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.core.comparison.comparison import compare
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
@@ -150,7 +151,7 @@ def _affects_environment(path: str) -> bool:
 
 
 def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -> Cases:
-    """A random sample of the base's cases of each suite that ran on both sides.
+    """A random sample of the base's cases of each suite that ran on both sides with all of its cases.
 
     A part of a suite has the cases of the whole suite's sample that are in it. Those that no part has count nowhere.
     """
@@ -170,7 +171,8 @@ def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -
 def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
     """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
-    for index, base_index in comparison.measured_pairs:
+    for index, base_index in comparison.pairs_for(Use.CONTROL):
         suite, other = run.suites[index], base.suites[base_index]
-        if other.script is not None and other.script == suite.script and other.script in scripts:
+        is_planned = other.script is not None and other.script == suite.script and other.script in scripts
+        if is_planned and suite.evidence.counts_whole(Use.CONTROL):
             yield suite, other

@@ -16,6 +16,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.comparison.quarantine import leave_out_quarantine
 from scoregate.core.exemptions import Exemptions
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run
 
 ROUNDS = 2
@@ -88,7 +89,7 @@ def _list_undecided_cases(run: Run, base: Run, exemptions: Exemptions) -> dict[t
     sides = leave_out_quarantine(run, base, (), exemptions)
     comparison = compare(sides.run, sides.base)
     found: dict[tuple[str, str], dict[str, int]] = {}
-    for index, base_index in comparison.measured_pairs:
+    for index, base_index in comparison.pairs_for(Use.REPEATS):
         suite = run.suites[index]
         if suite.script is not None:
             undecided = find_undecided_cases(sides.run, comparison.base or base, index, base_index)
