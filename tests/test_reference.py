@@ -9,13 +9,10 @@ from typing import get_args
 import pytest
 from tools import reference
 
-from scoregate.ci.settings.fields import RelaxableRule
+from scoregate.ci.settings.limit_fields import RULES, RelaxableRule
 from scoregate.cli.main import COMMANDS, INTERNAL_ERROR, INTERRUPTED
-from scoregate.core.declarations.kernel_rules import RULES as KERNEL_RULES
 from scoregate.core.gate import EXIT_CODES
-from scoregate.features.decline.rule import RULE as DECLINE
 
-RULES = (*KERNEL_RULES, DECLINE)
 PAGES = Path(__file__).parent.parent / "docs" / "reference"
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from scoregate.core.declarations.kernel_rules import RULES as KERNEL_RULES
+from scoregate.ci.settings.limit_fields import RULES as ALL_RULES
+from scoregate.core.declarations.kernel import RULES as KERNEL_RULES
 from scoregate.core.gate import RUN_CHECKS, SUITE_CHECKS
-from scoregate.features.decline.rule import RULE as DECLINE
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-RULES = {rule.key: rule for rule in (*KERNEL_RULES, DECLINE)}
+RULES = {rule.key: rule for rule in ALL_RULES}
 ENTRIES = dict(re.findall(r"^### `(\w+)`\n\n> (.+)\n", TEXT, re.MULTILINE))
 
 

@@ -34,7 +34,7 @@ from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.errors import HistoryError
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 _CONTAINER = Path("/")
 

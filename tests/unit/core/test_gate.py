@@ -11,7 +11,7 @@ from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.declarations.kernel_rules import PASS_RATE, RULES
+from scoregate.core.declarations.kernel import PASS_RATE, RULES
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.core.gate.finding import Conclusion, Finding

@@ -17,8 +17,8 @@ from scoregate.ci.report.heading import build_title
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare
-from scoregate.core.declarations.kernel_rules import DROP, ERROR_RATE, REGRESSION
-from scoregate.core.declarations.rule import Rule
+from scoregate.core.declarations.declaration import Rule
+from scoregate.core.declarations.kernel import DROP, ERROR_RATE, REGRESSION
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison

@@ -8,8 +8,17 @@ from math import ceil
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.setups import describe_model_change, describe_unknown_model
-from scoregate.core.declarations.kernel_rules import COMPARABLE, DROP, REGRESSION, SAME_MODEL, SCORES_REMAIN, SLICE_DROP
-from scoregate.core.declarations.rule import Rule
+from scoregate.core.declarations.declaration import Limit, Rule
+from scoregate.core.declarations.kernel import (
+    COMPARABLE,
+    DROP,
+    MAX_DROP,
+    MAX_SLICE_DROP,
+    REGRESSION,
+    SAME_MODEL,
+    SCORES_REMAIN,
+    SLICE_DROP,
+)
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.families import GateLimit, is_collapse
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
@@ -28,7 +37,7 @@ def is_watched(row: Row, context: SuiteContext) -> bool:
 def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which a row of a whole suite can make the run red."""
     limits = context.limits
-    most, origin = find_limit("max_drop", limits.max_drop, row.evaluator, limits)
+    most, origin = find_limit(MAX_DROP, row.evaluator, limits)
     if most is not None:
         yield from list_gate_limits(DROP, most, origin, row, context)
     if limits.fail_on_regression:
@@ -38,15 +47,15 @@ def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
 def list_slice_limits(place: int, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limits by which the row of the slice at this place can make the run red."""
     name = context.comparison.slices.rows[place].name
-    most, origin = find_limit("max_slice_drop", context.limits.max_slice_drop, name, context.limits)
+    most, origin = find_limit(MAX_SLICE_DROP, name, context.limits)
     if most is not None:
         yield from list_gate_limits(SLICE_DROP, most, origin, row, context)
 
 
-def find_limit(setting: str, table: Mapping[str, float], name: str, limits: Limits) -> tuple[float | None, str]:
+def find_limit(limit: Limit[Mapping[str, float]], name: str, limits: Limits) -> tuple[float | None, str]:
     """The limit of an evaluator or a slice, None without one, and where it is set."""
-    glob, limit = match_limit(table, name)
-    return limit, limits.find_origin(f"{setting}.{glob}", setting)
+    glob, most = match_limit(limit.of(limits), name)
+    return most, limits.find_origin(f"{limit.name}.{glob}", limit.name)
 
 
 def _find_regression_limit(row: Row, context: SuiteContext) -> tuple[float, str]:
@@ -64,7 +73,7 @@ def list_gate_limits(rule: Rule, most: float, origin: str, row: Row, context: Su
 def check_drops(context: SuiteContext) -> Iterator[Finding]:
     """No row that is worse drops by more than its limit."""
     for row in context.rows:
-        limit, origin = find_limit("max_drop", context.limits.max_drop, row.evaluator, context.limits)
+        limit, origin = find_limit(MAX_DROP, row.evaluator, context.limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         yield from check_drop(DROP, row, context, most=limit, origin=origin)
@@ -97,7 +106,7 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
         return
     for each in context.comparison.slices.rows:
         row = each.row
-        limit, origin = find_limit("max_slice_drop", limits.max_slice_drop, each.name, limits)
+        limit, origin = find_limit(MAX_SLICE_DROP, each.name, limits)
         if row.suite != label or limit is None or row.evaluator in context.uncalibrated:
             continue
         is_beyond = exceeds(-row.gain, limit) and not row.is_accepted

@@ -9,7 +9,7 @@ from functools import partial
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
-from scoregate.core.declarations.kernel_rules import CRITICAL_CASE, CRITICAL_CASES_REMAIN, NEW_ERRORS
+from scoregate.core.declarations.kernel import CRITICAL_CASE, CRITICAL_CASES_REMAIN, NEW_ERRORS
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.limit_checks import reaches

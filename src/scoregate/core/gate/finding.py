@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Any
 
 from scoregate.core.comparison.agreement import Calibrations
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Measure, Row
 from scoregate.core.comparison.evaluator_changes import EvaluatorChange
-from scoregate.core.declarations.rule import Rule
+from scoregate.core.declarations.declaration import Limit, Rule
 from scoregate.core.gate.families import Families
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, Limits, Policy
@@ -114,6 +115,7 @@ class RunContext:
         evaluator_changes: the differences to the baseline's evaluators.
         suites: the contexts of its suites.
         families: the correction of all p-values that gates depend on.
+        declared: all limits that can be set.
     """
 
     comparison: Comparison
@@ -122,6 +124,15 @@ class RunContext:
     evaluator_changes: tuple[EvaluatorChange, ...] = ()
     suites: tuple[SuiteContext, ...] = ()
     families: Families = field(default_factory=Families)
+    declared: tuple[Limit[Any], ...] = ()
+
+    @property
+    def relative_gates(self) -> tuple[str, ...]:
+        """The names of the limits that are set for any suite and need a baseline."""
+        relative = {each.name: each for each in self.declared if each.is_relative}
+        parts = self.policy.all_limits
+        names = (name for part in parts for name, _ in part.items() if name in relative and relative[name].is_set(part))
+        return tuple(dict.fromkeys(names))
 
 
 @record

@@ -12,7 +12,8 @@ from scoregate.core.comparison.comparison_rows import Measure
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides, quantity_side
 from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
-from scoregate.core.declarations.kernel_rules import (
+from scoregate.core.declarations.declaration import Rule
+from scoregate.core.declarations.kernel import (
     COST,
     COST_RATIO,
     P95_LATENCY,
@@ -20,7 +21,6 @@ from scoregate.core.declarations.kernel_rules import (
     TOKENS,
     TOKENS_RATIO,
 )
-from scoregate.core.declarations.rule import Rule
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.families import LEAST_CASES
 from scoregate.core.gate.finding import Conclusion, Finding, RatioTest, SuiteContext

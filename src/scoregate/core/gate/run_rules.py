@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from fnmatch import fnmatchcase
 from glob import escape
 from itertools import chain
+from typing import Any
 
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.declarations.kernel_rules import (
+from scoregate.core.declarations.declaration import Limit
+from scoregate.core.declarations.kernel import (
     BASE_PRESENT,
     BASE_READABLE,
     CALLS_ANSWERED,
@@ -160,7 +161,7 @@ def check_baseline(context: RunContext) -> Iterator[Finding]:
     Relative gates are unmeasurable if a baseline may exist that can't be read, or if the run was compared with a
     baseline before. They are not applied if there is no baseline yet.
     """
-    comparison, gates = context.comparison, context.policy.relative_gates
+    comparison, gates = context.comparison, context.relative_gates
     why = comparison.base_note or "no baseline"
     if comparison.base is None and context.policy.require_baseline:
         yield Finding(BASE_PRESENT, Conclusion.UNMEASURABLE, why, "a baseline", "require_baseline")
@@ -208,10 +209,12 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
     has_all_suites = run.complete and not run.narrowed and all(script.name in reported for script in run.scripts)
     for glob, limits in context.policy.suites.items():
         suites = [suite for suite in run.suites if matches_suite(suite, glob)]
-        values = [getattr(limits, each.name) for each in fields(limits) if each.name != "origin"]
+        values = [value for name, value in limits.items() if name != "origin"]
         if suites:
             is_exact = any(glob in (suite.id, escape(suite.id)) for suite in suites)
-            yield from _limits_without_evaluator(limits, suites, is_partial=run.narrowed and not is_exact)
+            yield from _limits_without_evaluator(
+                limits, suites, context.declared, is_partial=run.narrowed and not is_exact
+            )
             if is_exact or not run.narrowed:
                 yield from _limits_without_slice(context.comparison, limits, suites)
                 yield from _clusters_without_case(limits, suites)
@@ -220,7 +223,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
             origin = next(iter(limits.origin.values()), "default")
             value = f"{glob} matches none of the suites that ran: {known}"
             yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
-    yield from _limits_without_evaluator(context.policy.default, run.suites, is_partial=run.narrowed)
+    yield from _limits_without_evaluator(context.policy.default, run.suites, context.declared, is_partial=run.narrowed)
     if run.suites and not run.narrowed:
         yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
         yield from _clusters_without_case(context.policy.default, run.suites)
@@ -253,7 +256,9 @@ def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResu
             yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a pattern that matches", "[evaluators]")
 
 
-def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, is_partial: bool) -> Iterator[Finding]:
+def _limits_without_evaluator(
+    limits: Limits, suites: Iterable[SuiteResult], declared: Iterable[Limit[Any]], *, is_partial: bool
+) -> Iterator[Finding]:
     """Limits that match no evaluator.
 
     If `is_partial`, suites that are not in this run may have the evaluator; then only limits of the command line,
@@ -262,16 +267,15 @@ def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, 
     names = {name for suite in suites for name in suite.evaluators}
     if not names:
         return  # another rule reports that nothing was evaluated
-    tables = {"min_score": limits.min_score, "max_drop": limits.max_drop, "max_decline": limits.max_decline}
-    for rule, table in tables.items():
-        for glob in table:
-            origin = limits.find_origin(f"{rule}.{glob}")
+    for limit in declared:
+        for glob in limit.of(limits) if limit.kind.by == "evaluator" else ():
+            origin = limits.find_origin(f"{limit.name}.{glob}")
             if any(fnmatchcase(name, glob) for name in names) or (is_partial and not origin.startswith("--")):
                 continue
             yield Finding(
                 LIMITS_APPLY,
                 Conclusion.UNMEASURABLE,
-                f"{glob} in {rule} matches no evaluator",
+                f"{glob} in {limit.name} matches no evaluator",
                 "a pattern that matches",
                 origin,
             )

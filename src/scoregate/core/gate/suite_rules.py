@@ -8,7 +8,8 @@ from statistics import fmean
 
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.core.comparison.drift_rows import has_drifted
-from scoregate.core.declarations.kernel_rules import (
+from scoregate.core.declarations.declaration import Rule
+from scoregate.core.declarations.kernel import (
     ASSERT_TEST,
     CASES_RAN,
     CASES_WERE_EVALUATED,
@@ -20,7 +21,6 @@ from scoregate.core.declarations.kernel_rules import (
     SUITE_FINISHED,
     SUITE_IS_VALID,
 )
-from scoregate.core.declarations.rule import Rule
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import explains_gaps, find_script_failures
 from scoregate.core.limit_checks import exceeds, reaches

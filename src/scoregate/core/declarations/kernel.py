@@ -1,8 +1,20 @@
-"""The rules of the kernel. Features declare their own."""
+"""The rules and limits of the kernel. Features declare their own. `LimitFields` describes these limits."""
 
 from __future__ import annotations
 
-from scoregate.core.declarations.rule import Rule
+from typing import Any
+
+from scoregate.core.declarations.declaration import (
+    AMOUNT,
+    BY_EVALUATOR,
+    BY_SLICE,
+    CONFIDENCE,
+    FACTOR,
+    FLAG,
+    RATE,
+    Limit,
+    Rule,
+)
 from scoregate.core.runs.policy import Severity
 
 # The run.
@@ -57,4 +69,27 @@ RULES: tuple[Rule, ...] = (
     *(EVALUATIONS_PENDING, ERROR_RATE, PASS_RATE, MEAN_SCORE, ASSERT_TEST, COST, TOKENS, P95_LATENCY),
     *(JUDGE_AGREEMENT, NEW_ERRORS, DROP, SLICE_DROP, REGRESSION, COMPARABLE, SAME_MODEL, SCORES_REMAIN),
     *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
+)
+
+MIN_PASS_RATE = Limit("min_pass_rate", RATE)
+PASS_RATE_CONFIDENCE = Limit("pass_rate_confidence", CONFIDENCE)
+MAX_ERROR_RATE = Limit("max_error_rate", RATE)
+MAX_LOST_SCORES = Limit("max_lost_scores", RATE)
+MIN_SCORE = Limit("min_score", BY_EVALUATOR)
+MAX_DROP = Limit("max_drop", BY_EVALUATOR, is_relative=True)
+MAX_SLICE_DROP = Limit("max_slice_drop", BY_SLICE, is_relative=True)
+FAIL_ON_REGRESSION = Limit("fail_on_regression", FLAG, is_relative=True)
+FAIL_ON_CRITICAL = Limit("fail_on_critical", FLAG, is_relative=True)
+MAX_COST = Limit("max_cost", AMOUNT, is_enough=True)
+MAX_COST_RATIO = Limit("max_cost_ratio", FACTOR, is_relative=True)
+MAX_TOKENS = Limit("max_tokens", AMOUNT, is_enough=True)
+MAX_TOKENS_RATIO = Limit("max_tokens_ratio", FACTOR, is_relative=True)
+MAX_P95_MS = Limit("max_p95_ms", AMOUNT, is_enough=True)
+MAX_P95_RATIO = Limit("max_p95_ratio", FACTOR, is_relative=True)
+MIN_JUDGE_AGREEMENT = Limit("min_judge_agreement", RATE)
+
+LIMITS: tuple[Limit[Any], ...] = (
+    *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_ERROR_RATE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP, MAX_SLICE_DROP),
+    *(FAIL_ON_REGRESSION, FAIL_ON_CRITICAL, MAX_COST, MAX_COST_RATIO, MAX_TOKENS, MAX_TOKENS_RATIO, MAX_P95_MS),
+    *(MAX_P95_RATIO, MIN_JUDGE_AGREEMENT),
 )
