@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides
+from scoregate.ci.steps import ComparedSides, Judged
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.features.table import STEPS
 
 if TYPE_CHECKING:
+    from scoregate.ci.report.context import ReportContext
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
@@ -98,6 +99,14 @@ def judge_run(
         rules=[rule for step in STEPS for rule in step.rules],
     )
     return GateResult(judged, verdict)
+
+
+def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
+    """The view of a judged run, with what each feature says."""
+    from scoregate.ci.report.build_view import build_view
+
+    judged = Judged(comparison, verdict, context)
+    return build_view(comparison, verdict, context, [each for step in STEPS for each in step.sections(judged)])
 
 
 def _compare_runs(

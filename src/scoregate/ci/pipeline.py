@@ -261,10 +261,14 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
 
 
 async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:
-    view = replace(reporting.build_view(outcome.comparison, outcome.verdict), alert=alert)
+    from scoregate.ci.report.alert import ALERT
+    from scoregate.features.coverage.section import FOUND
+
+    comparison = outcome.comparison
+    slots = comparison.slots.put(ALERT, alert)
     if reporting.find_coverage is not None:
-        coverage, problems = await reporting.find_coverage(outcome.comparison.run)
-        view = replace(view, coverage=coverage, notices=(*view.notices, *problems))
+        slots = slots.put(FOUND, await reporting.find_coverage(comparison.run))
+    view = reporting.build_view(replace(comparison, slots=slots), outcome.verdict)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -22,13 +22,13 @@ from scoregate.core.slots import Slots
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.publish.delivery import Delivery
-    from scoregate.ci.report.coverage import CoverageView
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.comparison.quarantine import Quarantine
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
+    from scoregate.features.coverage.section import CoverageView
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]

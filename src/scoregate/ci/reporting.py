@@ -165,9 +165,9 @@ def _coverage_finder(context: JobContext) -> FindCoverage | None:
 
 
 def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
-    from scoregate.ci.report.build_view import build_view
+    from scoregate.ci.judge import make_view
 
-    return build_view(comparison, verdict, make_report_context(context))
+    return make_view(comparison, verdict, make_report_context(context))
 
 
 async def _publish(context: JobContext, check: CheckRun | None, view: ReportView) -> Delivery:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
@@ -13,8 +13,11 @@ from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
+    from scoregate.ci.report.context import ReportContext
     from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.gate import Verdict
     from scoregate.core.gate.rule import Rule
+    from scoregate.core.sections import Section
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
@@ -32,6 +35,21 @@ class ComparedSides:
     run: Run
     baseline: Baseline
     slots: Slots = NO_SLOTS
+
+
+@record
+class Judged:
+    """What reports are about.
+
+    Attributes:
+        comparison: the comparison of the run with its baseline.
+        verdict: the verdict of the gate rules.
+        context: where the report is read.
+    """
+
+    comparison: Comparison
+    verdict: Verdict
+    context: ReportContext
 
 
 class Step:
@@ -59,3 +77,7 @@ class Step:
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        """What it says in reports."""
+        return ()

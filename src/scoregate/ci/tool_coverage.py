@@ -13,7 +13,6 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
 from scoregate.ci.github.commands import command
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report import number_format
-from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.server_tools import list_server_tools, names_server
@@ -24,6 +23,7 @@ from scoregate.core.relative_paths import matches_path
 from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
+from scoregate.features.coverage.section import FOUND, CoverageView
 
 # A runner shows ten notices of a step; others are for cases and for files that no eval reads.
 _MOST_NOTES = 3
@@ -126,7 +126,7 @@ def _find_doubts(run: Run, settings: Settings, measured: ToolCoverage) -> Iterat
 
 async def publish_unused_items(view: ReportView, target: PublishTarget) -> Delivery:
     """Write a notice where tools and prompts are defined that no case uses. In doubt there is none."""
-    coverage = view.coverage
+    coverage, _ = view.slots.get(FOUND) or (None, ())
     if target.connection is None or not target.annotations or coverage is None or not coverage.annotate:
         return Delivery()
     items = [item for item in coverage.unused if item.line and (item.kind == "prompt" or not coverage.doubt)]

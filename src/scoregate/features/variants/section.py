@@ -1,16 +1,21 @@
-"""The tables of variants: one for each evaluator of a suite that ran with several tasks or parameters."""
+"""The section of variants: a table for each evaluator of a suite that ran with several tasks or parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison.variants import VariantRanking, VariantScore, VariantState
 from scoregate.core.records import record
+from scoregate.core.sections import Place, Section
+
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
 
 _LONGEST_NAME, _LONGEST_SUITE = 60, 120
 _STATES = {
@@ -55,6 +60,30 @@ class VariantTable:
         """The columns of time and cost that any variant has a value for."""
         names = ("p50", "tokens", "cost")
         return tuple(name for name in names if any(getattr(row, name) != number_format.NONE for row in self.rows))
+
+
+def build_section(rankings: Iterable[VariantRanking]) -> Section:
+    """The section of these rankings."""
+    tables = tuple(build_variant_tables(rankings))
+    return Section(
+        "variants",
+        Place.RANKINGS,
+        title="Variants",
+        anchor="variants",
+        content=tables,
+        comment="features/variants/comment.md.j2" if tables else "",
+        page="features/variants/page.html.j2" if tables else "",
+        terminal=partial(_print_tables, tables) if tables else None,
+        data={"variants": [variant_data(table) for table in tables]},
+    )
+
+
+def _print_tables(tables: Sequence[VariantTable], _: ReportView, full: bool, rest: str) -> Iterator[Any]:
+    from rich.text import Text
+
+    from scoregate.features.variants.terminal import render_variants
+
+    yield from (*render_variants(tables, full=full, rest=rest), Text())
 
 
 def build_variant_tables(rankings: Iterable[VariantRanking]) -> Iterator[VariantTable]:

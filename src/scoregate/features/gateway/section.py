@@ -1,17 +1,23 @@
-"""The calls of models that the gateway counted: rows by suite, evaluator and model, and their sums."""
+"""The section of the calls of models: rows by suite, evaluator and model, and their sums."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, field
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.number_format import NONE
 from scoregate.ci.report.text import display_name
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.records import record
 from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
 from scoregate.core.runs.run import Run
+from scoregate.core.sections import Place, Section
+
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
 
 # The counts that are zero in most runs, with their headings.
 _RARE = {
@@ -106,6 +112,28 @@ class CallsTable:
         return ", ".join(describe_totals(self.totals, self.base))
 
 
+def build_section(comparison: Comparison) -> Section:
+    """The section of a comparison."""
+    table = build_calls_table(comparison.run, comparison.base)
+    return Section(
+        "gateway",
+        Place.COSTS,
+        title="Calls of models",
+        anchor="calls",
+        content=table,
+        comment="features/gateway/comment.md.j2" if table.rows else "",
+        page="features/gateway/page.html.j2" if table.rows else "",
+        terminal=partial(_print_calls, table) if table.rows else None,
+        data={"model_calls": [_row_data(row) for row in table.rows]},
+    )
+
+
+def _print_calls(table: CallsTable, _: ReportView, full: bool, __: str) -> Iterable[Any]:
+    from scoregate.features.gateway.terminal import list_calls
+
+    return list_calls(table, full=full)
+
+
 def build_calls_table(run: Run, baseline: Run | None) -> CallsTable:
     """Build the table of the calls that the gateway counted; without rows if there was no gateway."""
     if not run.model_calls:
@@ -148,11 +176,6 @@ def describe_totals(totals: CallTotals, base: CallTotals | None = None) -> Itera
     if totals.unpriced:
         yield f"{totals.unpriced:,} without a known price"
     yield from _describe_rare(totals)
-
-
-def calls_data(table: CallsTable) -> list[dict[str, Any]]:
-    """The rows as dicts, for JSON."""
-    return [_row_data(row) for row in table.rows]
 
 
 def _row_data(row: CallsRow) -> dict[str, Any]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.core.comparison.arm_comparison import ArmComparison, TriggerRate
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
+from scoregate.core.sections import Place, Section
 
-_LONGEST_SUITE, _LONGEST_REASON = 120, 200
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
+
+_LONGEST_SUITE, _LONGEST_REASON, _LONGEST_SENTENCE = 120, 200, 600
+_MOST = 12
 
 
 @record
@@ -22,6 +29,35 @@ class ArmView:
     suite: str
     sentence: str
     comparison: ArmComparison
+
+
+def build_section(comparison: Comparison) -> Section:
+    """The section of a comparison."""
+    arms = tuple(build_arms(comparison.arms))
+    if not arms:
+        return Section("arms", Place.ROWS)
+    return Section(
+        "arms",
+        Place.ROWS,
+        title="With and without",
+        anchor="arms",
+        content=arms,
+        comment="features/arms/comment.md.j2",
+        page="features/arms/page.html.j2",
+        terminal=partial(_list_arms, arms),
+        data={"arms": [arm_data(arm) for arm in arms]},
+    )
+
+
+def _list_arms(arms: Sequence[ArmView], _: ReportView, full: bool, rest: str) -> Iterator[Any]:
+    from rich.text import Text
+
+    from scoregate.ci.report.console_text import hanging_indent, more_line, safe_text
+
+    most = len(arms) if full else _MOST
+    for arm in arms[:most]:
+        yield hanging_indent(Text(f"{arm.suite}:", style="bold"), Text(safe_text(arm.sentence, _LONGEST_SENTENCE)))
+    yield from (*more_line(len(arms) - most, "skill", rest), Text())
 
 
 def build_arms(comparisons: Iterable[ArmComparison]) -> Iterator[ArmView]:

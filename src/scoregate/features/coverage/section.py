@@ -1,14 +1,20 @@
-"""What no case uses of the listed tools and prompts, as reports print it."""
+"""What reports say about coverage: what no case uses of the listed tools and prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scoregate.ci.report import number_format
 from scoregate.core.records import record
+from scoregate.core.sections import Place, Section
+from scoregate.core.slots import Slot
 from scoregate.core.trajectories.coverage import UnusedItem, UseCount
+
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
 
 
 @record
@@ -43,13 +49,38 @@ class CoverageView:
         return f"{', '.join(names[:5])}{more}"
 
 
-def coverage_data(view: CoverageView | None) -> dict[str, Any] | None:
-    """The coverage as data for result.json."""
-    if view is None:
-        return None
+FoundCoverage: TypeAlias = tuple[CoverageView | None, Sequence[str]]
+"""The coverage, None without a list that can be read, and what is wrong with the lists."""
+FOUND: Slot[FoundCoverage] = Slot("coverage")
+
+
+def build_sections(found: FoundCoverage | None) -> Iterator[Section]:
+    """The sections of what was found; None if the settings list no tools and prompts."""
+    view, problems = found or (None, ())
+    yield Section(
+        "coverage",
+        Place.COSTS,
+        title="Tools",
+        anchor="coverage",
+        content=view,
+        comment="features/coverage/comment.md.j2" if view is not None and view.unused else "",
+        page="" if view is None else "features/coverage/page.html.j2",
+        terminal=None if view is None else partial(_print_coverage, view),
+        data={"coverage": None if view is None else _to_data(view)},
+    )
+    yield Section("coverage", Place.END, sentences=tuple(problems))
+
+
+def _to_data(view: CoverageView) -> dict[str, Any]:
     return {
         "counts": {noun: asdict(each) for noun, each in view.counts.items()},
         "unused": [asdict(each) for each in view.unused],
         "unlisted": dict(view.unlisted),
         "doubt": view.doubt,
     }
+
+
+def _print_coverage(coverage: CoverageView, _: ReportView, full: bool, rest: str) -> Iterable[Any]:
+    from scoregate.features.coverage.terminal import list_coverage
+
+    return list_coverage(coverage, full=full, rest=rest)

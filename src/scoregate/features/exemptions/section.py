@@ -1,10 +1,12 @@
-"""The accepted regressions and the cases in quarantine, with their effect on the run."""
+"""What reports say about accepted regressions and the cases in quarantine: their effect on the run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
@@ -20,7 +22,13 @@ from scoregate.core.gate.suite_rules import format_digits
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.policy import matches_suite
+from scoregate.core.sections import CaseNote, Place, Section
 
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
+    from scoregate.ci.steps import Judged
+
+_NAME = "exemptions"
 _TITLES = {
     ExemptionState.EXCEEDED: "Larger than accepted",
     ExemptionState.ACCEPTED: "Accepted regression",
@@ -108,6 +116,73 @@ class QuarantinedView:
     def sign(self) -> ReportState:
         """The state whose icon reports show."""
         return ReportState.ACCEPTED if self.fails or not self.ran else ReportState.HELD
+
+
+def build_sections(judged: Judged) -> Iterator[Section]:
+    """The sections of a comparison: entries, and cases in quarantine."""
+    comparison = judged.comparison
+    entries, cases = build_exemptions(comparison), build_quarantined(comparison.quarantined)
+    shown = tuple(each for each in entries if each.needs_attention)
+    accepted = sum(each.state is ExemptionState.ACCEPTED for each in entries)
+    effect = _describe_effect(cases)
+    content = {"shown": shown, "quarantined": cases, "effect": effect}
+    yield Section(_NAME, Place.VERDICT, sentences=tuple(comparison.exemptions.notices))
+    yield Section(
+        _NAME,
+        Place.GATES,
+        title="Exemptions",
+        anchor="exemptions",
+        summary=f"{number_format.count(accepted, 'regression')} accepted" if accepted else "",
+        content=content,
+        comment="features/exemptions/entries.md.j2" if shown else "",
+        page="features/exemptions/page.html.j2" if shown or cases else "",
+        terminal=partial(_print_entries, shown),
+        brief=partial(_print_entries, [each for each in shown if each.state is ExemptionState.EXPIRED]),
+        data={"exemptions": [asdict(each) | {"state": str(each.state)} for each in entries]},
+        wants_comment=bool(shown),
+    )
+    yield Section(_NAME, Place.ROWS, sentences=tuple(describe_compared(comparison.quarantined)))
+    yield Section(
+        _NAME,
+        Place.CASES,
+        summary=f"{number_format.count(len(cases), 'case')} in quarantine" if cases else "",
+        content=content,
+        comment="features/exemptions/quarantine.md.j2" if cases else "",
+        terminal=partial(_print_quarantine, cases, effect),
+        cases=tuple(_build_note(case) for case in cases if case.ran),
+        data={"quarantined": [asdict(each) for each in cases]},
+        wants_comment=any(case.fails for case in cases),
+    )
+
+
+def _build_note(case: QuarantinedView) -> CaseNote:
+    """A case that fails is skipped, since readers count failures as they like."""
+    terms = f"until {case.until}, owner {case.owner}: {case.reason}"
+    skipped = f"in quarantine {terms}" if case.fails else ""
+    return CaseNote(case.suite, case.name, skipped, f"{case.status} in this run", (("quarantine", terms),))
+
+
+def _print_entries(entries: Sequence[ExemptionView], _: ReportView, full: bool, __: str) -> Iterable[Any]:
+    from scoregate.features.exemptions.terminal import list_entries
+
+    return list_entries(entries, full=full)
+
+
+def _print_quarantine(
+    cases: Sequence[QuarantinedView], effect: str, view: ReportView, full: bool, _: str
+) -> Iterable[Any]:
+    from scoregate.features.exemptions.terminal import list_quarantine
+
+    return list_quarantine(cases, effect, full=full, has_base=view.base is not None)
+
+
+def _describe_effect(cases: Sequence[QuarantinedView]) -> str:
+    """Which gates the cases in quarantine are left out of."""
+    if compared := sum(each.compared for each in cases):
+        them = "it" if len(cases) == 1 else "them"
+        still = them if compared == len(cases) else f"{compared:,} of them"
+        return f"left out of the gates, but gates that compare scores still count {still}"
+    return "left out of every gate"
 
 
 def build_exemptions(comparison: Comparison) -> tuple[ExemptionView, ...]:
@@ -247,11 +322,3 @@ def _describe_statuses(statuses: Sequence[Status], missing: str) -> str:
     counts = Counter(statuses)
     worst = next(each for each in (Status.FAILED, Status.ERRORED, *counts) if counts[each])
     return f"{worst} {counts[worst]:,} of {len(statuses):,}"
-
-
-def summarize(exemptions: Sequence[ExemptionView], quarantined: Sequence[QuarantinedView]) -> str:
-    """The end of a report's title: `; 1 regression accepted, 2 cases in quarantine`; empty without any."""
-    accepted = sum(each.state is ExemptionState.ACCEPTED for each in exemptions)
-    parts = [f"{number_format.count(accepted, 'regression')} accepted"] if accepted else []
-    parts += [f"{number_format.count(len(quarantined), 'case')} in quarantine"] if quarantined else []
-    return f"; {', '.join(parts)}" if parts else ""

@@ -1,0 +1,1 @@
+"""`drift_control`: what providers changed since the base's run."""
