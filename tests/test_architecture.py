@@ -54,7 +54,6 @@ STAGES = {
     "ci.launch",
     "ci.listen",
     "ci.report",
-    "ci.tool_lists",
 }
 # Modules that put the stages together.
 GLUE = {
@@ -96,9 +95,7 @@ GLUE = {
     "ci.resume",
     "ci.skip_label",
     "ci.steps",
-    "ci.tool_coverage",
     "ci.trace_receiver",
-    "ci.server_tools",
     "ci.shared_history",
     "ci.unread_files",
     "ci.wiring",

@@ -12,11 +12,9 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.judge import GateResult, judge_run, make_view
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
-from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.comparison.comparison import accepts_row
@@ -38,6 +36,8 @@ from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.sections import Place
+from scoregate.features.exemptions.section import QuarantinedView
 from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"
@@ -74,7 +74,7 @@ def gate_result(
 
 
 def view_of(result: GateResult) -> ReportView:
-    return build_view(result.comparison, result.verdict, CONTEXT)
+    return make_view(result.comparison, result.verdict, CONTEXT, STEPS)
 
 
 def list_states(result: GateResult) -> list[ExemptionState]:
@@ -208,9 +208,10 @@ def test_cases_in_quarantine_count_on_neither_side(is_younger: bool) -> None:
         view = view_of(result)
         assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
         assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
-        (case,) = view.quarantined
+        (section,) = view.sections_at(Place.CASES)
+        (case,) = section.content["quarantined"]
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
-        assert [each.hash for each in view.cases()] == [f"c{at}" for at in range(40)]
+        assert [each.hash for each in view.trials.read()] == [f"c{at}" for at in range(40)]
         assert view.title.endswith("; 1 case in quarantine")
 
 
