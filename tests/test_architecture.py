@@ -139,7 +139,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE | {"features.declarations"},
+    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers"},
     "features.declarations": BASE,
     "cli": BASE
     | SHARED
