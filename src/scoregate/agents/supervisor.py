@@ -104,7 +104,7 @@ def _list_descendants() -> list[int]:
 def _end(status: int) -> None:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number != signal.SIGKILL:  # nobody can handle SIGKILL
+        if number != signal.SIGKILL:  # SIGKILL has no handlers
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)  # by the same signal, so that the parent sees how the program ended
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

@@ -102,6 +102,7 @@ def command(
     store = open_store()
     check_columns(find_dataset(store, dataset), (INPUT, output, TRAJECTORY, SOURCE))
     listings = [list_files(_shorten(source)) for source in sources]
+    # A file may be named by itself and by its folder.
     files = list(dict.fromkeys(path for paths, _ in listings for path in paths))
     result = collect_rows(files, KnownRows(*list_known_rows(store, dataset)), options)
     _report_problems(result.problems, skip_bad=skip_bad, is_all=not result.traces)

@@ -78,7 +78,7 @@ class Source:
         if len(content) > most:
             raise Unreadable(f"it is larger than {most:,} bytes")
         try:
-            return content.decode("utf-8-sig")  # # some editors write a byte order mark
+            return content.decode("utf-8-sig")  # some editors write a byte order mark
         except UnicodeDecodeError as error:
             raise Unreadable(f"it is not UTF-8: byte {error.start}") from None
 

@@ -138,7 +138,7 @@ def _read_prompt(given: Any, number: int, source: Source) -> Iterator[tuple[str,
 def _split_texts(text: str, suffix: str, name: str) -> Iterator[str]:
     """The prompts of a file: a text file may have several, divided by lines of `---`."""
     if suffix == ".json":
-        json_of(text)
+        json_of(text)  # only checked: the model gets it as it is written
         yield text
     elif suffix in (".yaml", ".yml"):
         yield json.dumps(yaml_of(text, name), ensure_ascii=False)

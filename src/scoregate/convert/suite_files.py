@@ -116,6 +116,7 @@ def _format_answer(suite: Suite) -> str:
     asks = models - {"echo"} - _PROGRAMS
     call = _CALL if models & _PROGRAMS else ""
     if not asks and "echo" not in models:
+        # Without its `if`, since all models are programs.
         call = _CALL.split("\n", 1)[1].replace("            ", "        ", 1)
     elif not asks:
         return f"{call}        return template.render_text(input)\n"

@@ -27,7 +27,7 @@ class SecretMask:
         """Replace a secret from now on, also in its encoded forms."""
         secret = secret.strip()
         if len(secret) >= _SHORTEST_SECRET and secret not in self._hidden:
-            # # A URL or JSON in an answer has it in another form.
+            # A URL or JSON in an answer has it in another form.
             forms = {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1]}
             self._hidden |= dict.fromkeys(forms, instead)
             # The longest first: one secret may be the beginning of another.

@@ -73,7 +73,7 @@ async def _send_once(
 ) -> tuple[httpx.Response, bytes]:
     import httpx
 
-    # # httpx has no limit
+    # Only to connect: the whole call has a limit of its own, and to httpx a missing key means no limit.
     request.extensions["timeout"] = {"connect": min(_CONNECT_S, timeout_s)}
     try:
         response = await client.send(request, stream=True, auth=None, follow_redirects=False)

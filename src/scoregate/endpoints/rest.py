@@ -142,6 +142,6 @@ class HttpTransport:
         else:
             url, usual = service.url(context), {**_DEFAULT_HEADERS, "content-type": "application/json"}
             content = out.content(context).encode("utf-8", "replace")
-        # # httpx encodes
+        # httpx encodes texts as ASCII, which fails for others.
         headers = [(name.encode(), value.encode()) for name, value in service.headers(context, token, usual)]
         return httpx.Request(self._method, url, headers=headers, content=content)

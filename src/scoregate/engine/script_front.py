@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from time import perf_counter
@@ -30,14 +30,17 @@ class ScriptFront(Front):
     Args:
         build: makes the suite of the selected cases.
         assert_test: whether a suite that does not pass raises.
+        review: the job for people who review the outputs, as an event has it; None without one.
     """
 
     in_new_thread = False
     may_skip = True
 
-    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool) -> None:
+    def __init__(
+        self, build: Callable[[Selection], Suite], *, assert_test: bool, review: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(build)
-        self._assert_test = assert_test
+        self._assert_test, self._review = assert_test, review
         self._progress: NotebookProgress | None = None
 
     def start(self, suite: Suite, *, alone: bool) -> AbstractContextManager[Callable[[], None] | None]:  # noqa: ARG002
@@ -46,9 +49,11 @@ class ScriptFront(Front):
         return nullcontext(None if progress is None else progress.advance)
 
     def end_log(self, log: EventLog) -> bool:
-        """Whether `assert_test` is set and the variant did not pass."""
+        """Ask for the review. Returns whether `assert_test` is set and the variant did not pass."""
         from scoregate.engine.results import reduce_log
 
+        if self._review is not None:
+            log.emit("review_requested", **self._review)
         return self._assert_test and not replace(reduce_log(log), complete=True).passed
 
     def conclude(self, result: EvalResult, *, alone: bool) -> None:

@@ -108,7 +108,7 @@ def to_instance(given: Any) -> Judge[Any]:
     judge = given() if isinstance(given, type) and issubclass(given, Judge) else given
     if not isinstance(judge, Judge):
         raise JudgmentValidationError(f"a code judge is a subclass of Judge or an instance, not {given!r:.100}")
-    get_score_type(judge)
+    get_score_type(judge)  # raises an error for a class that names no response
     return judge
 
 

@@ -68,7 +68,7 @@ class TestConfig:
         dataset: the name of the dataset; if not given, its id.
     """
 
-    __test__ = False
+    __test__ = False  # else pytest takes the class for tests
 
     id: str
     name: str

@@ -277,7 +277,7 @@ def select_versions(store: Store, members: Sequence[JudgeState], pins: Sequence[
     """
     known = {key for each in members for key in (each.judge.name, each.judge.id)}
     if others := [pin.judge for pin in pins if pin.judge not in known]:
-        find_judges(store, others)
+        find_judges(store, others)  # a judge that doesn't exist has an error of its own
         names = ", ".join(each.judge.name for each in members)
         raise JudgmentValidationError(
             f"{others[0]!r:.60} is pinned, but it is none of the judges {names:.300}",

@@ -16,7 +16,7 @@ from scoregate.core.usage import sum_usage
 from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.environment import Selection, events_folder
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import make_lazy_result
+from scoregate.engine.results import make_result
 from scoregate.engine.run import report_failed_suite
 from scoregate.engine.terminal import one_line, print_text, show_progress
 from scoregate.errors import JudgmentTestError
@@ -160,7 +160,7 @@ class _OfflineFront(Front):
         errors = [result.error for each in attempts for result in each.results.values()]
         status: Status = "completed" if None in errors else "error"
         rows = [_build_row(each, names) for each in attempts]
-        return OfflineTestResult(self._run_id, status, results_url(), rows, traces, title, make_lazy_result(log))
+        return OfflineTestResult(self._run_id, status, results_url(), rows, traces, title, make_result([log]))
 
     def conclude(self, result: EvalResult, *, alone: bool) -> None:  # noqa: ARG002
         """Print the table.
@@ -182,6 +182,11 @@ def report_missing_config(name: str) -> None:
         f"there is no test config {name!r:.200}",
         advice="Make it first: client.offline_tests.create_config(…), or scoregate config add.",
     )
+    report_unmeasured(name, error)
+
+
+def report_unmeasured(name: str, error: ErrorInfo) -> None:
+    """Record why a suite has no result; without a host, print it."""
     if events_folder() is None:
         print_text(one_line(f"{error.message}. {error.advice}", _LONGEST_LINE))
     report_failed_suite(name, error)

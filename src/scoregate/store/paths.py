@@ -12,6 +12,7 @@ from scoregate.errors import StoreError
 from scoregate.store.kinds import Key, Kind
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+# Windows has devices of these names in every folder.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 _MAX_PART_LENGTH = 100
 _CONTINUED = "~"

@@ -64,7 +64,7 @@ class StoredTest(Item):
 class TestLines:
     """The layout of files of tests, which people may edit too. Lines with the same id must be equal."""
 
-    __test__ = False
+    __test__ = False  # else pytest takes the class for tests
     suffix = ".jsonl"
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:

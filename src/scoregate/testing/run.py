@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scoregate.core.suite import Suite
 from scoregate.engine.driver import run_to_end
-from scoregate.engine.environment import Selection
-from scoregate.engine.event_log import EventLog
 from scoregate.engine.script_front import ScriptFront
 from scoregate.engine.trial import CURRENT
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
@@ -80,19 +77,10 @@ def run_test_suite(
         test_case_hash=test_case_hash,
         timeout=timeout,
     )
-    return run_to_end(str(id), _SuiteFront(build, assert_test=assert_test, job=human_review_job))
-
-
-class _SuiteFront(ScriptFront):
-    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool, job: Any) -> None:
-        super().__init__(build, assert_test=assert_test)
-        self._job = job
-
-    def end_log(self, log: EventLog) -> bool:
-        """Ask for the review, unless the job is invalid, which is a problem of the suite."""
-        if isinstance(job := self._job, CreateHumanReviewJob):
-            log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
-        return super().end_log(log)
+    job, review = human_review_job, None
+    if isinstance(job, CreateHumanReviewJob):  # any other is a problem of the suite
+        review = {"name": job.name, "assignees": job.assignees, "rubric": job.rubric_id}
+    return run_to_end(str(id), ScriptFront(build, assert_test=assert_test, review=review))
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

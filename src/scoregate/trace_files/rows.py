@@ -127,7 +127,7 @@ def collect_rows(files: Iterable[Path], known: KnownRows, options: RowOptions) -
             try:
                 merger.add(_make_row(trace, options, conversation), (trace.kind, trace.trace_id))
             except ValueError as error:
-                result.traces -= 1
+                result.traces -= 1  # it counts as a problem only
                 place = f"{trace.file}:{trace.line}" if trace.line else trace.file
                 collector.problems.append((place, f"the trace {trace.trace_id!r:.60}: {error!s:.200}"))
     rows = _draw_sample(merger.rows, merger.known_ids, options)

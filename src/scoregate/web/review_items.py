@@ -53,7 +53,7 @@ class Battle:
 
     def texts(self, seed: str) -> tuple[str, str]:
         """The outputs, left and right; the order is fixed for a seed, such as a reviewer's name."""
-        pair = sorted((self.baseline, self.challenger))  # sorted, so that the side does not tell which output is new
+        pair = sorted((self.baseline, self.challenger))  # sorted, so that the side does not show which output is new
         return (pair[1], pair[0]) if is_mirrored(self.key, seed) else (pair[0], pair[1])
 
     def verdict(self, side: Side, by: str, *, seed: str, comment: str = "") -> Verdict:

@@ -119,7 +119,7 @@ def _head_in(folder: Path) -> RunHead | RecordError | None:
     return None if stamp is None else _head(folder / RUN_FILE, stamp)
 
 
-@lru_cache(maxsize=2 * _MOST_RUNS)
+@lru_cache(maxsize=2 * _MOST_RUNS)  # the stamp makes a changed file another key
 def _head(path: Path, stamp: Stamp) -> RunHead | RecordError:  # noqa: ARG001
     try:
         return read_head(path)
@@ -163,7 +163,7 @@ def _find_report(run: StoredRun) -> tuple[Path, float] | None:
     return None
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)  # as for `_head`, the stamp is a part of the key only
 def _report_time(path: Path, stamp: Stamp, run_id: str) -> float | None:  # noqa: ARG001
     try:
         with open(path, "rb", opener=open_nofollow) as file:

@@ -115,6 +115,18 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
 
 
 @pytest.mark.parametrize("origin", ["carried", "kept"])
+def test_results_that_runs_of_a_commit_share_count_once(origin: str) -> None:
+    first, new = replace(make_run(FLAT), id="first"), make_run([0.0, 0.0, *FLAT[2:]], "new")
+    (suite,) = make_run(FLAT).suites
+    second = replace(first, id="second", suites=(replace(suite, **{origin: CarriedFrom("first", "main@first")}),))
+    for base, other in ((first, second), (second, first)):
+        comparison = compare(new, base, pool=(other,))
+        assert (comparison.pooled, comparison.rows[0].base_runs) == (1, 1)
+    comparison = compare(new, first, pool=(replace(first, id="second"),))
+    assert (comparison.pooled, comparison.rows[0].base_runs) == (2, 2)
+
+
+@pytest.mark.parametrize("origin", ["carried", "kept"])
 def test_results_of_the_base_count_against_older_runs_that_lack_them(origin: str) -> None:
     run, older = make_run([0.0] * 60 + [1.0] * 40, "new"), make_run([1.0] * 100, "old")
     columns = replace(run.suites[0].columns, reused=set(range(99)))

@@ -5,17 +5,20 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from math import nan
+from math import exp, nan
 from typing import Any
 
+import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
+from scoregate.core.comparison.comparison_rows import Measure
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Limits, Policy, Severity
 from scoregate.core.runs.run import Run, Script, SuiteResult
 
@@ -64,6 +67,17 @@ def excluded_reasons(new: Run, old: Run, limits: Limits = RATIO) -> list[str]:
 def check_limit(new: Run, limit: float) -> Finding:
     found = evaluate_gates(compare(new, None), Policy(Limits(max_cost=limit))).findings
     return next(each for each in found if each.rule == "cost")
+
+
+def test_rows_of_totals_count_kept_results_as_limits_do() -> None:
+    old = run(cases=[1.0] * 40)
+    new = run(cases=[3.0] * 10 + [1.0] * 30)
+    (suite,) = new.suites
+    columns = replace(suite.columns, reused=set(range(10, 40)))
+    new = replace(new, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main")),))
+    cost = next(row for row in compare(new, old).quantities if row.measure is Measure.COST)
+    assert (cost.n, cost.kept, cost.mean, cost.base, exp(cost.delta or 0)) == pytest.approx((10, 30, 1.5, 1.0, 3.0))
+    assert ratio(new, old)[1].startswith(f"{exp(cost.total or 0):.2f} × the baseline's")
 
 
 def test_calls_without_a_case_are_compared_by_totals() -> None:

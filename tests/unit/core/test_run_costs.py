@@ -31,7 +31,13 @@ def make_run(**source: CarriedFrom) -> Run:
 
 @pytest.mark.parametrize(
     ("run", "cost", "tokens"),
-    [(make_run(), 5.5, 35), (make_run(carried=SOURCE), None, None)],
+    [(make_run(), 5.5, 35), (make_run(kept=SOURCE), 4.5, 25), (make_run(carried=SOURCE), None, None)],
 )
 def test_a_run_pays_for_what_it_started(run: Run, cost: float | None, tokens: float | None) -> None:
     assert (sum_costs(run), sum_tokens(run)) == (cost, tokens)
+
+
+@pytest.mark.parametrize("origin", ["carried", "kept"])
+def test_a_suite_costs_what_its_results_have_cost(origin: str) -> None:
+    (suite,) = make_run(**{origin: SOURCE}).suites
+    assert (suite.cost, suite.tokens) == (3, 30)

@@ -29,6 +29,7 @@ def write_run(
     repeats: Sequence[int] = (),
     evaluators: Mapping[str, Fingerprint] | None = None,
     usage: Usage | None = None,
+    reused: Mapping[int, str] | None = None,
     **fields: Any,
 ) -> Path:
     """Write the run of a day.
@@ -43,6 +44,7 @@ def write_run(
         repeats: the repeats of the cases, from 0.
         evaluators: the fingerprints.
         usage: of the task, for each case.
+        reused: the ids of the runs that measured cases, by row.
         fields: of the run.
     """
     length = len(next(iter(scores.values())))
@@ -62,6 +64,7 @@ def write_run(
                 evaluations={name: Evaluation(column[row], HALF) for name, column in scores.items()},
                 usage=usage,
                 duration_ms=10.0,
+                reused=(reused or {}).get(row),
             )
             columns.add(case)
             writer.add(case)

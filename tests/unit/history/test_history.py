@@ -28,7 +28,8 @@ from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import RunShard, Script
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.run import RunShard, Script, SuiteResult
 from scoregate.core.statistics.intervals import wilson_interval
 
 SOURCE = RunSource("owner/name")
@@ -391,7 +392,8 @@ def test_scores_of_other_suites_keep_their_trials() -> None:
     for number in range(6):
         score = Evaluation(number / 10, Threshold(gte=0.3))
         collector.add(CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score}))
-    collector.leave_out({0})
+    carried, own = (SuiteResult("s", "s", carried=source) for source in (CarriedFrom("1", "main"), None))
+    collector.leave_out_others([carried.evidence, own.evidence])
     scores = [(collector.trials[index][1], name, score, passed) for index, name, score, passed, _ in collector.scores]
     assert scores == [
         (f"case {number}", name, number / 10, number >= 3) for number in (1, 3, 5) for name in ("exact", "short")
@@ -407,3 +409,15 @@ def test_skipped_suites_are_no_measurement(tmp_path: Path) -> None:
     rows = read_rows(folders[1], SOURCE)
     assert not any(rows.rows[name] for name in ("suite_runs", "series", "costs", "trials", "scores", "cases"))
     assert len(read_rows(folders[0], SOURCE).rows["scores"]) == 2
+
+
+def test_kept_results_are_no_measurement(tmp_path: Path) -> None:
+    used = Usage(10, 5, cost=0.1, model="small")
+    folder = write_run(tmp_path, 1, {"exact": [1.0, 0.0]}, usage=used, reused={1: "run-0"})
+    head = json.loads((folder / "run.json").read_text())
+    head["suites"][0]["kept"] = {"id": "run-0", "name": "main@0000000"}
+    (folder / "run.json").write_text(json.dumps(head))
+    rows = read_rows(folder, SOURCE).rows
+    # As in the history of run.json, a suite has no point unless all of it ran.
+    counts = {name: len(rows[name]) for name in ("suite_runs", "series", "costs", "trials", "scores", "cases")}
+    assert list(counts.values()) == [0, 0, 1, 1, 1, 1]

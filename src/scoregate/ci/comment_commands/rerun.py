@@ -60,4 +60,4 @@ async def _has_key(api: Api, run: Mapping[str, Any], key: str) -> bool:
         return True
     name = f"{ARTIFACT_PREFIX}{key}"
     pages = api.pages(f"actions/runs/{number_at(run, 'id')}/artifacts", "artifacts", name=name)
-    return any([text_at(each, "name") == name async for each in pages])
+    return any([text_at(each, "name") == name async for each in pages])  # `any` takes no asynchronous generator

@@ -73,7 +73,7 @@ def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
             if alias.name == STAR:
                 yield f"{STAR}{module}", module
                 paths = {name: f"{module}.{name}" for entry_point in ENTRY_POINTS for name in entry_point.names}
-                # The star may stand for any entry point of an SDK.
+                # The star may import any entry point of an SDK.
                 yield from ((name, path) for name, path in paths.items() if find_entry_point(path) is not None)
             else:
                 yield alias.asname or alias.name, join_path(module, (alias.name,))

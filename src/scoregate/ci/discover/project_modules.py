@@ -113,7 +113,7 @@ class ProjectModules:
                 folder = _join(folder, part)
                 if _INIT in self._list(folder):
                     files.append(_join(folder, _INIT))
-                # A folder without `__init__.py` beside a module of that name: Python prefers the module.
+                # A folder without `__init__.py` next to a module of that name: Python prefers the module.
                 elif f"{part}{PYTHON}" in names:
                     return ModuleLocation((*files, f"{folder}{PYTHON}"), parts[index + 1 :])
             elif f"{part}{PYTHON}" in names:

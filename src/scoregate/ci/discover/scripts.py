@@ -123,7 +123,7 @@ def _classify(script: _Script, marked: Sequence[MarkedTest]) -> ScriptInfo:
 
 def _describe_other(script: _Script) -> ScriptInfo:
     """A file in which no suite is found."""
-    # In doubt it is said: a file that is left out without a word makes a run green that measured less.
+    # In doubt it is reported: a file that is left out without a word makes a run green that measured less.
     unknown = script.find_unknown_call(script.scopes.module, script.scopes.main)
     is_incomplete = script.project is not None and script.project.modules.is_incomplete
     if unknown is not None:

@@ -71,7 +71,7 @@ class GatewayApp:
         except ClientGone:
             return
         except BrokenStream:
-            raise  # a part of the answer was sent, so only the end of the connection tells the client
+            raise  # a part of the answer was sent, so only the end of the connection shows the error
         except Exception as error:
             failure = Refusal(500, "gateway_failed", f"the gateway failed ({type(error).__name__}); please report this")
             if session is not None:

@@ -268,8 +268,7 @@ class CassetteReader:
             )
             nearest, likeness = None, 0.0
             matcher = SequenceMatcher(autojunk=False)  # it would ignore characters that are frequent in long texts
-            # SequenceMatcher keeps what it knows of its second text, so the one that stays is the second.
-            matcher.set_seq2(request[:_LONGEST_COMPARED])
+            matcher.set_seq2(request[:_LONGEST_COMPARED])  # what stays is the second text: it is analysed only once
             for row in rows:
                 call = self._read(*row[:3])
                 matcher.set_seq1(call.request[:_LONGEST_COMPARED])
@@ -314,8 +313,7 @@ class CassetteReader:
                             (*row, number, offset, line_number),
                         )
             index.execute("COMMIT")
-            # After the rows, as keeping it up to date for each takes longer.
-            index.execute("CREATE INDEX by_digest ON calls (digest)")
+            index.execute("CREATE INDEX by_digest ON calls (digest)")  # after the rows: faster than row by row
         except BaseException:
             index.close()
             raise

@@ -107,12 +107,13 @@ def delete_file(path: Path) -> None:
 
 
 def _open_file(path: Path) -> sqlite3.Connection:
+    # Without `isolation_level=None`, Python would begin transactions by itself.
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")  # readers don't wait for a writer
         connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut loses is imported again
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
-        with _transaction(connection):
+        with _transaction(connection):  # another process may make the tables meanwhile
             if connection.execute("PRAGMA user_version").fetchone() != (SCHEMA,):
                 _create_tables(connection)
     except BaseException:

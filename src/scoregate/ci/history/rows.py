@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -19,7 +19,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.runs.case_means import list_case_means
 from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.evidence import TrialOrigin, Use, does_count
+from scoregate.core.runs.evidence import Evidence, TrialOrigin, Use, does_count
 from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
@@ -92,15 +92,17 @@ class CaseCollector:
     names: dict[tuple[int, str], str] = field(default_factory=dict)
     costs: dict[tuple[int, str, str], _ModelCost] = field(default_factory=dict)
     numbers: list[tuple[float | None, float | None, int | None]] = field(default_factory=list)
+    reused: set[int] = field(default_factory=set)
 
     def add(self, case: CaseResult) -> None:
         """Add a trial of a run."""
         suite, case_hash, repeat, digest, trial = case.suite, case.hash, case.repeat, case.digest, len(self.trials)
         self.trials.append((suite, case_hash, repeat, digest, case.status.value))
         self.names.setdefault((suite, case_hash), case.name)
-        # The suite is not known yet: kept trials count as resumed ones.
-        origin = TrialOrigin.MEASURED if case.reused is None else TrialOrigin.RESUMED
-        is_fresh = does_count(origin, Use.FRESH)
+        if case.reused is not None:
+            self.reused.add(trial)
+        # Trials that are kept or carried are left out as soon as their suite is known.
+        is_fresh = does_count(TrialOrigin.MEASURED if case.reused is None else TrialOrigin.RESUMED, Use.FRESH)
         task_is_stored = case.usage is not None and case.usage.cached
         for name, evaluation in case.evaluations.items():
             usage, score, threshold = evaluation.usage, evaluation.score, evaluation.threshold
@@ -121,14 +123,25 @@ class CaseCollector:
         if usage.calls and not is_marker:  # older versions counted no calls
             self.costs.setdefault((suite, part, usage.model or ""), _ModelCost()).add(usage)
 
-    def leave_out(self, suites: Container[int]) -> None:
-        """Leave out suites that did not run: the run that measured them has their rows."""
-        kept = [trial[0] not in suites for trial in self.trials]
+    def leave_out_others(self, suites: Sequence[Evidence]) -> None:
+        """Leave out trials that another run measured: that run has their rows.
+
+        Args:
+            suites: where the trials of each suite come from.
+        """
+        if all(each.counts_whole(Use.DATABASE) for each in suites):
+            return
+        origins = (suites[trial[0]].find_origin(is_reused=at in self.reused) for at, trial in enumerate(self.trials))
+        kept = [does_count(origin, Use.DATABASE) for origin in origins]
         numbers = list(accumulate(kept, initial=0))  # the new number of each trial
         self.scores = [(numbers[score[0]], *score[1:]) for score in self.scores if kept[score[0]]]
         self.trials, self.numbers = list(compress(self.trials, kept)), list(compress(self.numbers, kept))
-        self.names = {key: name for key, name in self.names.items() if key[0] not in suites}
-        self.costs = {key: cost for key, cost in self.costs.items() if key[0] not in suites}
+        cases, unpaid = (
+            {trial[:2] for trial in self.trials},
+            {at for at, each in enumerate(suites) if not each.counts(Use.SPENT)},
+        )
+        self.names = {key: name for key, name in self.names.items() if key in cases}
+        self.costs = {key: cost for key, cost in self.costs.items() if key[0] not in unpaid}
 
 
 def _usages(case: CaseResult) -> Iterator[tuple[str, Usage]]:
@@ -172,8 +185,7 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     for index, script in enumerate(_shared_scripts(run), len(run.suites)):
         if script.usage is not None:
             collector.add_usage(index, SUITE, script.usage)
-    if others := {index for index, suite in enumerate(run.suites) if not suite.evidence.counts(Use.DATABASE)}:
-        collector.leave_out(others)
+    collector.leave_out_others([suite.evidence for suite in run.suites])
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
     labels = [*(suite.label for suite in run.suites), *(script.name for script in _shared_scripts(run))]
@@ -282,7 +294,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
         if part == TASK and model:
             models.setdefault(number, set()).add(model)
     for index, suite in enumerate(run.suites):
-        if not suite.evidence.counts(Use.DATABASE):
+        if not suite.evidence.counts_whole(Use.HISTORY):
             continue
         columns = suite.columns
         (p50,) = percentiles(columns.durations_ms, 0.5)
@@ -295,7 +307,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
 
 def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
     for index, suite in enumerate(run.suites):
-        if not suite.evidence.counts(Use.DATABASE):
+        if not suite.evidence.counts_whole(Use.HISTORY):
             continue
         for name in dict.fromkeys((*suite.evaluators, *suite.columns.scores)):
             yield (run_id, names.suites[index], names.evaluator(index, name), *_series_numbers(suite, name))

@@ -47,8 +47,9 @@ class PipfileLock:
             if not isinstance(packages, dict):
                 raise _invalid(f"{category!r:.100} is not a table")
             lines += [self._format_package(name, entry) for name, entry in packages.items()]
-        if any(control in line for line in lines for control in "\r\n\0"):
+        if any(control in line for line in lines for control in "\r\n\0"):  # it would begin an option of pip
             raise _invalid("a value has a line break")
+        # A package may be in several categories.
         return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
     def _index_options(self) -> Iterator[str]:

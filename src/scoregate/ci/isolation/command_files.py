@@ -96,7 +96,7 @@ def _content(handle: int) -> bytes:
 def _recreate(file: _File) -> None:
     """Create the file again, because another file, a link or nothing is at its path now."""
     owner = os.fstat(file.handle)
-    # Written beside it and renamed: readers see the whole file, and no link at its path is followed.
+    # Written next to it and renamed: readers see the whole file, and no link at its path is followed.
     partial = file.path.with_name(f".{file.path.name}.scoregate")
     with contextlib.suppress(FileNotFoundError):
         partial.unlink()

@@ -128,8 +128,7 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         events.mkdir(mode=0o700)
         if identity is not None:
             # The host keeps the folder above it, so that no process can replace the folder of event logs.
-            # Others may pass through the folder, but can't list it.
-            folder.chmod(0o711)
+            folder.chmod(0o711)  # others may pass through it, but can't list it
             identity.give(events)
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
         tailer = LogTailer(launch.name, events, host.redact)

@@ -73,7 +73,7 @@ class Listener:
             yield ListenerAddress(f"http://127.0.0.1:{self.port}/{token}", tuple(suites))
         finally:
             del self.sessions[token]
-            with anyio.CancelScope(shield=True):
+            with anyio.CancelScope(shield=True):  # the block may end by a cancellation
                 await session.close()
 
     @contextmanager

@@ -28,6 +28,7 @@ async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:
     unfinished = [_start_report(view, target, name, CasesReader(cases)) for name in target.files]
     delivery = Delivery()
     while unfinished:
+        # The one that is behind goes on, so that the cases that it needs are still in memory.
         report = min(unfinished, key=lambda each: each.cases.position)
         try:
             next(report.steps)

@@ -102,6 +102,7 @@ class _Sender:
 
 def _pause_s(response: httpx.Response, number: int) -> float:
     header = response.headers.get("retry-after", "")
+    # The header may also be a date.
     return min(float(header), 30.0) if header.isascii() and header.isdigit() else backoff_s(number, first_s=0.5)
 
 

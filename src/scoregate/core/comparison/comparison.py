@@ -20,6 +20,7 @@ from scoregate.core.comparison.comparison_rows import (
     score_rows,
 )
 from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
+from scoregate.core.comparison.earlier_runs import select_pool
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.flips import Flip, find_flips
 from scoregate.core.comparison.quantity_rows import quantity_rows
@@ -183,7 +184,7 @@ def compare(
     if base is None:
         return _describe_alone(known, choice, criteria, suite_criteria)
     base = without_rare_unscaled(base, suite_criteria)
-    pool = [without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
+    pool = [without_rare_unscaled(each, suite_criteria) for each in select_pool(pool, base)]
     pairs = _pair_suites(run, base)
     base, whole_suites = _collect_baselines(run, base, pairs, pool)
     part, baselines = exclude_kept_cases(run, whole_suites)
@@ -193,7 +194,7 @@ def compare(
     uses_past = earlier is not None and not controls
     evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
     part, evidence = exclude_kept_cases(run, evidence)
-    quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
+    quantities = quantity_rows((i for i, _ in measured), (part, baselines), (run, whole_suites), criteria)
     extras = _find_extras(run, base, baselines)
     scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from scoregate.core.comparison.case_selection import select_rows
@@ -42,6 +42,24 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
         suites=suites,
         stable_cases=earlier.stable_cases,
     )
+
+
+def select_pool(pool: Iterable[Run], base: Run) -> Iterator[Run]:
+    """The runs of the baseline's commit whose results are not in the baseline, each with the suites that it measured.
+
+    Args:
+        pool: runs besides the baseline; those of other commits are left out.
+        base: the baseline.
+    """
+    for run in pool:
+        known = {(suite.script, suite.id) for suite in base.suites if run.id in suite.evidence.sources}
+        suites = tuple(
+            suite
+            for suite in run.suites
+            if suite.evidence.counts_whole(Use.EARLIER) and (suite.script, suite.id) not in known
+        )
+        if suites and run.commit == base.commit:
+            yield replace(run, suites=suites)
 
 
 def count_results_of_base(run: Run, earlier: Run) -> Run:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel, with_estimate
-from scoregate.core.comparison.pairing import Values, case_clusters, log_side, pair_sides, quantity_side
+from scoregate.core.comparison.pairing import Side, Values, case_clusters, log_side, pair_sides, quantity_side
 from scoregate.core.comparison.ratios import compute_total_ratio, shared_means
 from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
 
 QUANTITIES: dict[Measure, Values] = {
     Measure.LATENCY: lambda columns: columns.durations_ms,
@@ -24,25 +25,40 @@ def has_stored_answers(suite: SuiteResult) -> bool:
     return bool(columns.cached or columns.partly_paid) or (usage is not None and (usage.cached or usage.stored > 0))
 
 
-def quantity_rows(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], criteria: Criteria) -> Iterator[Row]:
-    """Rows for latency, cost and tokens if both sides know them; lower is better.
+# A run, and each of its suites in the runs of the baseline, the newest first, by the index of the suite.
+_Sides: TypeAlias = tuple[Run, Mapping[int, Sequence[SuiteResult]]]
+
+
+def quantity_rows(indices: Iterable[int], measured: _Sides, whole: _Sides, criteria: Criteria) -> Iterator[Row]:
+    """Rows for latency, cost and tokens of suites if both sides know them; lower is better.
 
     Args:
-        suite: the suite of the run.
-        baseline_suites: the suite in the runs of the baseline, the newest first.
+        indices: the indices of the suites.
+        measured: both sides with the cases that ran, which are compared.
+        whole: both sides with all cases, for the means and the change of the total: limits count kept results, too.
         criteria: the level and the smallest effects that count.
     """
-    for measure, values in QUANTITIES.items():
-        is_paid = measure is not Measure.LATENCY
-        new = quantity_side([suite.columns], values, is_paid=is_paid)
-        baseline = quantity_side([each.columns for each in baseline_suites], values, is_paid=is_paid)
-        pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
-        if not pairs.n:
-            continue
-        mean, base, _ = shared_means(new, baseline)
-        row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
-        row = with_estimate(row, pairs, criteria, scale=None)
-        total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline, suite.columns)
-        if total is not None:
-            row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
-        yield row
+    for index in indices:
+        suite, columns = measured[0].suites[index], whole[0].suites[index].columns
+        kept = len(columns) - len(suite.columns)
+        for measure in QUANTITIES:
+            new, baseline = _read_sides(index, measured, measure)
+            pairs = pair_sides(log_side(new), log_side(baseline), case_clusters(suite.columns))
+            if not pairs.n:
+                continue
+            if kept:
+                new, baseline = _read_sides(index, whole, measure)
+            mean, base, _ = shared_means(new, baseline)
+            row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
+            row = replace(with_estimate(row, pairs, criteria, scale=None), kept=kept)
+            total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline, columns)
+            if total is not None:
+                row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
+            yield row
+
+
+def _read_sides(index: int, sides: _Sides, measure: Measure) -> tuple[Side, Side]:
+    run, baselines = sides
+    values, is_paid = QUANTITIES[measure], measure is not Measure.LATENCY
+    new = quantity_side([run.suites[index].columns], values, is_paid=is_paid)
+    return new, quantity_side([each.columns for each in baselines[index]], values, is_paid=is_paid)

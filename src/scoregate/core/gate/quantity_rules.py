@@ -26,7 +26,7 @@ from scoregate.core.gate.families import LEAST_CASES
 from scoregate.core.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
 from scoregate.core.limit_checks import exceeds, round_off
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, percentiles, sum_known, unpriced_models
+from scoregate.core.runs.case_columns import Columns, percentiles, unpriced_models
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import format_dollars
 
@@ -39,13 +39,9 @@ _STORED = "answers were read from a store, which takes no time and costs nothing
 def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
     suite, limits = context.suite, context.limits
-    columns, usage = suite.columns, suite.usage
-    # Kept cases count with what the base's run has paid, so that the verdict is that of a run of all cases.
-    cost = sum_known(columns.costs, None if usage is None else usage.cost)
-    tokens = sum_known(columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
-    latency = compute_p95(columns.durations_ms)
-    yield from _check_limit(context, COST, "max_cost", limit=limits.max_cost, value=cost, forms=_DOLLARS)
-    yield from _check_limit(context, TOKENS, "max_tokens", limit=limits.max_tokens, value=tokens, forms=_TOKENS)
+    latency = compute_p95(suite.columns.durations_ms)
+    yield from _check_limit(context, COST, "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
+    yield from _check_limit(context, TOKENS, "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
     yield from _check_limit(context, P95_LATENCY, "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
 
 

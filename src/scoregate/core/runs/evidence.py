@@ -53,10 +53,9 @@ class Use(StrEnum):
     OLDER = "older"  # rows of a comparison with a run before the base
     EARLIER = "earlier"  # evidence for a later run, which needs whole suites
     HISTORY = "history"  # a point of a whole suite in histories, or next to them
-    DATABASE = "database"  # suites and trials in the history database
+    DATABASE = "database"  # trials in the history database
     FRESH = "fresh"  # scores in the database that are new, and calls of models there that were paid
     SPENT = "spent"  # what this run paid
-    SHOWN_COST = "shown cost"  # cost and tokens of a suite
     STABLE = "stable"  # runs in a row in which a case in quarantine passed
 
 
@@ -81,10 +80,9 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.OLDER: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
-        Use.DATABASE: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _WITHOUT}),
+        Use.DATABASE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.FRESH: frozenset({_MEASURED, _MAIN, _WITHOUT}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
-        Use.SHOWN_COST: frozenset({_MEASURED, _RESUMED, _CARRIED, _MAIN, _WITHOUT, _EXCUSED}),
         Use.STABLE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
     }
 )

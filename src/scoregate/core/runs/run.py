@@ -17,7 +17,7 @@ from scoregate.core.runs.case_means import average_scores
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
-from scoregate.core.runs.evidence import Evidence, TrialRole, Use
+from scoregate.core.runs.evidence import Evidence, TrialRole
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.core.runs.past_runs import History
 from scoregate.core.selection.case_choice import CaseInput
@@ -159,8 +159,11 @@ class SuiteResult:
 
     @property
     def cost(self) -> float | None:
-        """The cost of all model calls, in US dollars; None if no price is known."""
-        return self._sum_paid(self.columns.costs, None if self.usage is None else self.usage.cost)
+        """The cost of all model calls, in US dollars; None if no price is known.
+
+        Results of another run count with what that one paid, so that the cost is that of a run of all cases.
+        """
+        return sum_known(self.columns.costs, None if self.usage is None else self.usage.cost)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -171,12 +174,7 @@ class SuiteResult:
     def tokens(self) -> float | None:
         """The input and output tokens of all model calls; None if unknown."""
         usage = self.usage
-        return self._sum_paid(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
-
-    def _sum_paid(self, values: Iterable[float], own: float | None) -> float | None:
-        """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
-        others = self.evidence.rows_without(Use.SHOWN_COST)
-        return sum_known((each for row, each in enumerate(values) if row not in others) if others else values, own)
+        return sum_known(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scoregate.core.evaluation import Usage
 from scoregate.core.runs.case_columns import sum_known
 from scoregate.core.runs.evidence import Use
-from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.run import Run, Script, SuiteResult
 
 
 def sum_costs(run: Run) -> float | None:
-    """The known costs of a run, in US dollars; None if no price is known. Suites that did not run cost nothing."""
-    return _sum_known(
-        [
-            *(suite.cost for suite in run.suites if suite.evidence.counts(Use.SPENT)),
-            *(script.usage.cost for script in list_started_scripts(run) if script.usage is not None),
-        ]
-    )
+    """The known costs of a run, in US dollars; None if no price is known. Results of other runs cost nothing."""
+    own = (_sum_spent(each, each.columns.costs, None if each.usage is None else each.usage.cost) for each in run.suites)
+    return _sum_known([*own, *(script.usage.cost for script in list_started_scripts(run) if script.usage is not None)])
 
 
 def sum_tokens(run: Run) -> float | None:
-    """The input and output tokens of a run; None if unknown. Suites that did not run used none."""
-    shared = [script.usage for script in list_started_scripts(run) if script.usage is not None]
-    own = [suite.tokens for suite in run.suites if suite.evidence.counts(Use.SPENT)]
-    return _sum_known([*own, *(usage.input_tokens + usage.output_tokens for usage in shared)])
+    """The input and output tokens of a run; None if unknown. Results of other runs used none."""
+    own = (_sum_spent(each, each.columns.tokens, _count_tokens(each.usage)) for each in run.suites)
+    return _sum_known([*own, *(_count_tokens(script.usage) for script in list_started_scripts(run))])
+
+
+def _sum_spent(suite: SuiteResult, column: Iterable[float], own: float | None) -> float | None:
+    if not suite.evidence.counts(Use.SPENT):
+        return None
+    others = suite.evidence.rows_without(Use.SPENT)
+    return sum_known((each for row, each in enumerate(column) if row not in others) if others else column, own)
+
+
+def _count_tokens(usage: Usage | None) -> int | None:
+    return None if usage is None else usage.input_tokens + usage.output_tokens
 
 
 def list_started_scripts(run: Run) -> list[Script]:
