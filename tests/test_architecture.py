@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from scoregate.features.table import FEATURES
+
 SOURCE = Path(__file__).parent.parent / "src"
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 40
@@ -265,6 +267,31 @@ def test_packages_have_no_import_cycles() -> None:
     for module in MODULES:
         graph[package_of(module)] |= {package_of(target) for target in imports_of(module)} - {package_of(module)}
     assert cycles(graph) == []
+
+
+def names_in(module: str) -> Iterator[str]:
+    """All attributes, variables, arguments and texts of a module; an f-string has texts, too."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.keyword | ast.arg):
+            yield node.arg or ""
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.partition(".")[0]
+
+
+def test_only_its_folder_names_the_settings_of_a_feature() -> None:
+    owners = {each.name: feature.name for feature in FEATURES for each in (*feature.limits, *feature.settings)}
+    assert owners
+    strangers = [
+        f"{module} names {name}"
+        for module in MODULES
+        for name in set(names_in(module)) & owners.keys()
+        if not module.startswith(f"scoregate.features.{owners[name]}.")
+    ]
+    assert strangers == []
 
 
 def test_files_and_functions_are_not_too_long() -> None:

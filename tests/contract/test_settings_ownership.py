@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from scoregate.ci.settings.limit_fields import LimitFields
+from scoregate.ci.settings.limit_fields import FEATURE_LIMITS, LimitFields
 from scoregate.ci.settings.model import setting_names
 from scoregate.ci.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
+from scoregate.core.declarations.kernel import LIMITS
+from scoregate.core.gate import SUITE_CHECKS
 
 OWNERS = (BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS)
 
@@ -16,3 +18,10 @@ def test_every_setting_has_one_owner() -> None:
 def test_changes_own_no_limit() -> None:
     assert set(LimitFields.model_fields) <= BASE_SETTINGS
     assert {"key", "suite", "paths", "config", "commands", "baseline", "max_cases", "severity"} <= BASE_SETTINGS
+
+
+def test_every_limit_is_declared_and_checked() -> None:
+    checked = [limit.name for check in SUITE_CHECKS for limit in check.limits]
+    assert sorted(checked) == sorted(limit.name for limit in LIMITS)
+    declared = {limit.name for limit in (*LIMITS, *FEATURE_LIMITS)}
+    assert declared == LimitFields.model_fields.keys() - {"cluster", "severity"}
