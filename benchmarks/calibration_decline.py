@@ -20,7 +20,7 @@ from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED
-from scoregate.features.decline.rule import RULE
+from scoregate.features.decline.rule import CHECK
 
 MERGES = 10
 STEPS = (0.0, 0.01, 0.02)
@@ -32,7 +32,7 @@ Every merge lowers the mean by `step`. `any merge`: `fail_on_regression` is red 
 `decline`: `max_decline = 0` is red on the branch after the tenth, ten runs after the first."""
 
 _POLICY = Policy(Limits(min_pass_rate=0.0, fail_on_regression=True))
-_DECLINE = Policy(Limits(min_pass_rate=0.0, max_decline={"*": 0.0}))
+_DECLINE = Policy(Limits(min_pass_rate=0.0, more={"max_decline": {"*": 0.0}}))
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ def _is_red(new: Run, base: Run) -> bool:
 def _has_declined(new: Run, earlier: Run) -> bool:
     comparison = compare(new, None, criteria=CRITERIA)
     comparison = replace(comparison, slots=NO_SLOTS.put(COMPARED, compare(new, earlier, criteria=CRITERIA)))
-    return evaluate_gates(comparison, _DECLINE, rules=(RULE,)).conclusion is Conclusion.FAILED
+    return evaluate_gates(comparison, _DECLINE, checks=(CHECK,)).conclusion is Conclusion.FAILED

@@ -21,7 +21,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.exemptions import STABLE_RUNS, Exemptions, QuarantinedCases
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 CASES, DROP = 200, 0.05
 CHOICES = ("newly failing", "failed in the base")

@@ -22,7 +22,7 @@ from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED
-from scoregate.features.decline.rule import RULE
+from scoregate.features.decline.rule import CHECK
 
 KINDS = (MIXED, RUBRIC, SKEWED)
 RED_MOST = 0.025
@@ -35,7 +35,7 @@ ALL_GATES = Limits(
     fail_on_regression=True,
     max_drop={"*": 0.02},
     max_slice_drop={"f=*": 0.02},
-    max_decline={"*": 0.02},
+    more={"max_decline": {"*": 0.02}},
     max_cost_ratio=1.05,
     max_tokens_ratio=1.05,
     max_p95_ratio=1.05,
@@ -178,7 +178,7 @@ def _find_first_red(source: Generator, *, n: int) -> int:
     base, policy = run_of({"e": MIXED.trials(source, quality, 1)}), Policy(_REGRESSION, criteria=CRITERIA)
     for push in range(1, max(PUSHES) + 1):
         comparison = compare(run_of({"e": MIXED.trials(source, quality, 1)}), base, criteria=CRITERIA)
-        if evaluate_gates(comparison, policy, rules=(RULE,)).conclusion is Conclusion.FAILED:
+        if evaluate_gates(comparison, policy, checks=(CHECK,)).conclusion is Conclusion.FAILED:
             return push
     return max(PUSHES) + 1
 
@@ -218,9 +218,9 @@ def _ask(source: Generator, *, world: _World) -> Answer:
     policy = Policy(world.limits, {"bot-0": world.of_first}, criteria=CRITERIA)
     choice = SliceChoice((names,) * world.suites, policy.limited_slices) if world.limits.max_slice_drop else None
     comparison = compare(run, base, criteria=CRITERIA, slices=choice, exemptions=world.exemptions)
-    if world.limits.max_decline:
+    if world.limits.more:
         comparison = replace(comparison, slots=NO_SLOTS.put(COMPARED, compare(run, earlier, criteria=CRITERIA)))
-    conclusion = evaluate_gates(comparison, policy, rules=(RULE,)).conclusion
+    conclusion = evaluate_gates(comparison, policy, checks=(CHECK,)).conclusion
     return Answer(conclusion is Conclusion.FAILED, conclusion is Conclusion.UNMEASURABLE)
 
 

@@ -136,12 +136,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "worker": BASE | {"client", "engine", "entities", "skills", "store"},
     **dict.fromkeys(SHARED, BASE | SHARED),
     **dict.fromkeys(STAGES, BASE | SHARED),
+    "ci.settings": BASE | SHARED | {"features.declarations"},
     "ci.discover": BASE | SHARED | {"store"},
     "ci.importers": BASE | SHARED | {"store"},
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE,
+    "features": BASE | SHARED | STAGES | GLUE | {"features.declarations"},
+    "features.declarations": BASE,
     "cli": BASE
     | SHARED
     | STAGES
@@ -177,17 +179,24 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
 
 
+def is_declaration(module: str) -> bool:
+    """Whether settings import it: the table of features, and what each declares."""
+    return module.startswith("scoregate.features.") and module.rpartition(".")[2] in ("declare", "table")
+
+
 def unit_of(module: str) -> str:
     """The part of a module's name that the tables use: `store`, `ci.report`, `ci.git`."""
     parts = module.split(".")[1:]
+    if is_declaration(module):
+        return "features.declarations"
     return ".".join(parts[:2] if parts[:1] == ["ci"] else parts[:1])
 
 
 def package_of(module: str) -> str:
-    """The package a module is in; a module at the top, or directly in `ci`, counts as a package of its own."""
+    """The package a module is in; one at the top, in `ci` itself, or with declarations counts as its own."""
     parts = module.split(".")
-    alone = MODULES[module].name == "__init__.py" or len(parts) == 2 or (parts[1] == "ci" and len(parts) == 3)
-    return module if alone else ".".join(parts[:-1])
+    is_alone = len(parts) <= 2 or (parts[1] == "ci" and len(parts) == 3) or is_declaration(module)
+    return module if is_alone or MODULES[module].name == "__init__.py" else ".".join(parts[:-1])
 
 
 @cache

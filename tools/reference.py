@@ -26,7 +26,9 @@ from pydantic_core import PydanticUndefined
 
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
+from scoregate.ci.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
 from scoregate.cli.main import COMMANDS, cli
+from scoregate.core.declarations.declaration import Declared, Setting
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # this file is run by its path, too
@@ -40,7 +42,7 @@ SOURCE = "https://raw.githubusercontent.com/scoregate/scoregate/main/docs/"
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)
 
-# Every setting belongs to one group; `list_settings` fails if one is missing.
+# `*` stands for the settings of features. Every other setting belongs to one group; `list_settings` fails without it.
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs agent arms max_suites executor scheduler retries"
@@ -49,8 +51,7 @@ GROUPS = {
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
-        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop max_decline"
-        " decline_window fail_on_regression"
+        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop * fail_on_regression"
         " fail_on_critical confirm"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity cluster suites"
@@ -77,7 +78,6 @@ TYPES = {
     "ApprovedText": "text",
     "Text": "text",
     "ClusterText": "text",
-    "WindowText": "a number of runs or days, such as `10 runs` or `30 days`",
     "Texts": "list of texts",
     "AlertKinds": "list of `issue`, `slack` and `webhook`",
     "GroupNames": "list of texts",
@@ -214,17 +214,26 @@ def _wrap(text: str) -> str:
 
 def list_settings() -> str:
     """Every setting by group: what it does, its type and default, and where else it can be set."""
-    grouped = [name for names in GROUPS.values() for name in names.split()]
+    groups = {group: _insert_declared(group, names) for group, names in GROUPS.items()}
+    grouped = [name for names in groups.values() for name in names]
     known = [name for name, field in Settings.model_fields.items() if field.repr]
     assert sorted(grouped) == sorted(known), f"settings without a group, or unknown: {set(grouped) ^ set(known)}"
     fields = read_fields(Settings)
     run = _flags()
     parts = []
-    for group, names in GROUPS.items():
+    for group, names in groups.items():
         parts.append(f"## {group}\n")
-        for name in names.split():
+        for name in names:
             parts += _setting(name, *fields[name], flag=run.get(name))
     return "\n".join(parts)
+
+
+def _insert_declared(group: str, names: str) -> list[str]:
+    """The settings of a group with those that features declare; limits are gates."""
+    declared = [each.name for each in FEATURE_LIMITS if group == "Gates"]
+    declared += [each.name for each in FEATURE_SETTINGS if group == each.group]
+    before, _, after = names.partition("*")
+    return [*before.split(), *declared, *after.split()]
 
 
 def _flags() -> dict[str, str]:
@@ -249,7 +258,7 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     yield f"- {'Set by' if name in NOT_IN_FILES else 'Also'}: {', '.join(others)}"
     if name == "suites":
         yield "- Keys: all gates above, and"
-        yield from _keys("SuiteSettings", "LimitFields")
+        yield from _keys("SuiteSettings", "LimitFields", "FeatureLimits")
     elif table := TABLES.get(name):
         yield "- Keys:"
         yield from _keys(table)
@@ -301,6 +310,9 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
     for each in reversed(model.__mro__):
         if not (issubclass(each, BaseModel) and each.__module__.startswith("scoregate.")) or each.__name__ in without:
             continue
+        if each in DECLARED_MODELS:
+            found |= {one.name: _describe_declared(one) for one in DECLARED_MODELS[each]}
+            continue
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
         assert isinstance(definition, ast.ClassDef)
         for field, below in zip(definition.body, [*definition.body[1:], None], strict=True):
@@ -315,6 +327,11 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
     ]
     assert without or not undescribed, f"{model.__name__} has fields without a description: {undescribed}"
     return found
+
+
+def _describe_declared(declared: Declared) -> tuple[str, str]:
+    words = declared.words if isinstance(declared, Setting) else ""
+    return words or TYPES[declared.kind.name], " ".join(declared.text.split())
 
 
 # The action

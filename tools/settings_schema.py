@@ -13,8 +13,9 @@ from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
 from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.ci.settings.fields import PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import PriceSettings
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
+from scoregate.ci.settings.limit_fields import SuiteSettings
 from scoregate.ci.settings.model import setting_names
 
 _MODELS = (

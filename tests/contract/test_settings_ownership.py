@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.ci.settings.fields import LimitFields
+from scoregate.ci.settings.limit_fields import LimitFields
 from scoregate.ci.settings.model import setting_names
 from scoregate.ci.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
 

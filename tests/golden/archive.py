@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # Several, so that whoever adds worlds doesn't write the others again.
-ARCHIVES = ("worlds",)
+ARCHIVES = ("worlds", "recorded")
 _PRESET = 9 | lzma.PRESET_EXTREME
 # What is shared by worlds is megabytes apart.
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": 1 << 26}]
@@ -26,6 +26,9 @@ class World:
 
     Attributes:
         files: the files of the project, by path.
+        now: the time at which the commands run; None for that of most worlds.
+        commits: those on the branch of the job on GitHub, the oldest first; empty without a job.
+        stored: the files of runs on the data branch of the job, by path.
     """
 
     name: str
@@ -33,6 +36,9 @@ class World:
     commands: tuple[tuple[str, ...], ...]
     environ: Mapping[str, str]
     files: Mapping[str, bytes] = field(repr=False)
+    now: float | None = None
+    commits: tuple[str, ...] = ()
+    stored: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @cache
@@ -53,16 +59,25 @@ def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read()
 
 
-def _make_world(name: str, files: dict[str, bytes]) -> World:
-    known = json.loads(files.pop("world.json"))
-    project = {path.removeprefix("project/"): content for path, content in files.items()}
-    return World(name, known["about"], tuple(map(tuple, known["commands"])), known.get("environ", {}), project)
+def _make_world(name: str, files: Mapping[str, bytes]) -> World:
+    known = json.loads(files["world.json"])
+    project, stored = (
+        {path.removeprefix(top): _pack_text(path, content) for path, content in files.items() if path.startswith(top)}
+        for top in ("project/", "github/")
+    )
+    commands, commits = tuple(map(tuple, known["commands"])), tuple(known.get("github", {}).get("commits", ()))
+    environ, now = known.get("environ", {}), known.get("now")
+    return World(name, known["about"], commands, environ, project, now, commits, stored)
+
+
+def _pack_text(path: str, content: bytes) -> bytes:
+    return gzip.compress(content, 1, mtime=0) if path.endswith(".gz") else content
 
 
 def pack_worlds(folder: Path, archive: str) -> None:
-    """Write the worlds in a folder to an archive. Compressed files are stored as their text, which is smaller in all."""
-    names = sorted(each.name for each in folder.iterdir())
-    (FOLDER / f"{archive}.txt").write_text("".join(f"{name}\n" for name in names))
+    """Write the worlds in a folder to an archive. Compressed files are stored as their text, which takes less."""
+    lines = (f"{world.name:29} {_describe_settings(world)}".rstrip() for world in sorted(folder.iterdir()))
+    (FOLDER / f"{archive}.txt").write_text("".join(f"{line}\n" for line in lines))
     path = FOLDER / f"{archive}.tar.xz"
     with lzma.open(path, "wb", filters=_FILTERS) as packed, tarfile.open(fileobj=packed, mode="w") as members:
         for file in sorted(each for each in folder.rglob("*") if each.is_file()):
@@ -73,17 +88,22 @@ def pack_worlds(folder: Path, archive: str) -> None:
             members.addfile(member, io.BytesIO(content))
 
 
+def _describe_settings(world: Path) -> str:
+    """The settings of a world on one line."""
+    path = world / "project" / "scoregate.toml"
+    return "; ".join(path.read_text().splitlines()) if path.exists() else ""
+
+
 def unpack_project(world: World, folder: Path) -> None:
     """Write the project of a world to a folder."""
     for path, content in world.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        is_packed = path.endswith(".gz")
-        (folder / path).write_bytes(gzip.compress(content, 1, mtime=0) if is_packed else content)
+        (folder / path).write_bytes(content)
 
 
 def list_worlds(archive: str) -> list[str]:
     """The names of the worlds of an archive."""
-    return (FOLDER / f"{archive}.txt").read_text().split()
+    return [line.split(maxsplit=1)[0] for line in (FOLDER / f"{archive}.txt").read_text().splitlines()]
 
 
 @cache

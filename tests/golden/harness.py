@@ -11,6 +11,7 @@ import difflib
 import gzip
 import hashlib
 import itertools
+import json
 import os
 import re
 import sqlite3
@@ -24,12 +25,14 @@ from unittest import mock
 
 from tests.cli import run_cli
 from tests.golden.archive import World, unpack_project
+from tests.golden.github_job import open_job
 
 # The runs of most worlds ended some seconds before.
 _NOW = 1_760_007_200.0
 _ENVIRON = {"TZ": "UTC", "COLUMNS": "120", "NO_COLOR": "1", "GIT_CEILING_DIRECTORIES": "/tmp"}
 # Python reads these when it starts; with other values a command would need a process of its own.
 _INHERITED = ("PATH", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8")
+_VERSION = version("scoregate")
 _EXIT_CODES = (0, 1, 3)
 _LONGEST_BLOCK = 2_000
 
@@ -48,7 +51,8 @@ def judge_world(world: World) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environ = {**inherited, "HOME": f"{top}/home", **_ENVIRON, **world.environ}
         outputs: dict[str, str] = {}
-        with _fixed_time():
+        with open_job(world, Path(top) / "job") as job, _fixed_time(world.now or _NOW):
+            environ |= job
             for number, command in enumerate(world.commands, 1):
                 done = run_cli(*command, cwd=project, environ=environ)
                 assert done.returncode in _EXIT_CODES, f"{command} ended with {done.returncode}: {done.stderr}"
@@ -57,14 +61,15 @@ def judge_world(world: World) -> dict[str, str]:
                 outputs |= {f"{label}: exit": f"{done.returncode}\n", f"{label}: stdout": done.stdout}
                 outputs[f"{label}: stderr"] = done.stderr
         known = {line for path, content in before.items() for line in _to_text(path, content)}
-        for path, content in _read_files(project).items():
-            if before.get(path) != content:
+        written = _read_files(Path(top), "job") | _read_files(project)
+        for path, content in written.items():
+            if before.get(path) != content and path != "job/event.json":
                 outputs[path] = _without_known(path, _to_text(path, content), known)
         return {name: _normalise(text, top) for name, text in outputs.items() if text}
 
 
-def _read_files(folder: Path) -> dict[str, bytes]:
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+def _read_files(folder: Path, below: str = ".") -> dict[str, bytes]:
+    files = (path for path in sorted((folder / below).rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -72,7 +77,8 @@ def _to_text(path: str, content: bytes) -> list[str]:
     """The lines of a file: of a compressed one its text, of a database its rows."""
     if path.endswith(".sqlite"):
         return list(_dump_rows(content))
-    return (gzip.decompress(content) if path.endswith(".gz") else content).decode().splitlines(keepends=True)
+    content = gzip.decompress(content) if path.endswith(".gz") else content
+    return content.decode(errors="backslashreplace").splitlines(keepends=True)
 
 
 def _dump_rows(content: bytes) -> Iterator[str]:
@@ -91,8 +97,9 @@ def _without_known(path: str, lines: list[str], known: set[str]) -> str:
 
 
 def _normalise(text: str, top: str) -> str:
-    text = text.replace(top, "/tmp/golden").replace(f'"version": "{version("scoregate")}"', '"version": "VERSION"')
-    text = text.replace(f"scoregate {version('scoregate')}", "scoregate VERSION")
+    text = text.replace(top, "/tmp/golden").replace(f'"version": "{_VERSION}"', '"version": "VERSION"')
+    text = re.sub(r"\bscoregate_[0-9a-f]{32}\b", "DELIMITER", text)  # of the outputs of a job
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text.replace(f"scoregate {_VERSION}", "scoregate VERSION"))
     return re.sub(r"(?s)(<style>|<script[^>]*>)(.*?)(?=</style>|</script>)", _digest_block, text)
 
 
@@ -103,22 +110,40 @@ def _digest_block(found: re.Match[str]) -> str:
 
 
 @contextlib.contextmanager
-def _fixed_time() -> Iterator[None]:
+def _fixed_time(now: float) -> Iterator[None]:
     """The clock stands still, and ids are numbers."""
     numbers = itertools.count(1)
+
+    def read_time() -> float:
+        return now
+
+    def read_nanoseconds() -> int:
+        return int(now * 1e9)
+
+    def make_id() -> uuid.UUID:
+        return uuid.UUID(int=next(numbers))
+
     with (
-        mock.patch.object(time, "time", lambda: _NOW),
-        mock.patch.object(time, "time_ns", lambda: int(_NOW * 1e9)),
-        mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=next(numbers))),
+        mock.patch.object(time, "time", read_time),
+        mock.patch.object(time, "time_ns", read_nanoseconds),
+        mock.patch.object(uuid, "uuid4", make_id),
     ):
         yield
+
+
+def _order_record(name: str, text: str) -> str:
+    """The text of a `run.json` with its keys in order; a key of the run that is null is as good as none."""
+    if not name.endswith("run.json") or not text:
+        return text
+    known = {key: value for key, value in json.loads(text).items() if value is not None}
+    return json.dumps(known, indent=2, sort_keys=True)
 
 
 def describe_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
     """A unified diff of each output that differs; empty if none does."""
     parts = []
     for name in sorted({*expected, *found}):
-        before, after = expected.get(name, ""), found.get(name, "")
+        before, after = (_order_record(name, each.get(name, "")) for each in (expected, found))
         if before != after:
             lines = before.splitlines(), after.splitlines()
             parts += difflib.unified_diff(*lines, f"expected {name}", f"found {name}", lineterm="", n=2)

@@ -96,7 +96,7 @@ def judge_run(
         policy_changes=chosen.changes,
         policy_problem=chosen.problem,
         calibrations=agreement,
-        rules=[rule for step in steps for rule in step.rules],
+        checks=[check for step in steps for check in step.checks],
     )
     return GateResult(judged, verdict)
 

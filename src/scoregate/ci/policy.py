@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from glob import escape
 from pathlib import Path
@@ -13,10 +13,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from scoregate.ci.plan import SuiteSource
 from scoregate.ci.settings import Settings, SuiteSettings, load_settings
+from scoregate.ci.settings.limit_fields import LimitFields
 from scoregate.ci.settings.ownership import ignored_changes
 from scoregate.ci.settings.sources import OF_BASE
 from scoregate.core.records import record
-from scoregate.core.runs.policy import Limits, Policy, policy_differences
+from scoregate.core.runs.policy import Limits, Policy, gather_limits, policy_differences
 from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError
 
@@ -103,9 +104,21 @@ def read_stored_policy(run: Run | None) -> Policy | None:
         return None
     try:
         # Thresholds of events are strict, also about being objects; here they are data.
-        return _adapter().validate_python(run.policy, strict=False)
+        return _adapter().validate_python(_gather_tables(run.policy), strict=False)
     except ValidationError:
         return None
+
+
+def _gather_tables(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored policy as the arguments of `Policy`, without limits that this version doesn't know."""
+    suites = policy.get("suites", {})
+    tables = {glob: _gather_table(table) for glob, table in suites.items()} if isinstance(suites, Mapping) else suites
+    return {**policy, "default": _gather_table(policy.get("default", {})), "suites": tables}
+
+
+def _gather_table(table: Any) -> Any:
+    known = {*LimitFields.model_fields, "origin"}
+    return gather_limits({k: v for k, v in table.items() if k in known}) if isinstance(table, Mapping) else table
 
 
 @cache
@@ -131,7 +144,9 @@ def with_tree_policy(
     if tree_settings is None:
         return replace(run, policy={}, settings=None)
     return replace(
-        run, policy=asdict(merge_suite_gates(tree_settings, sources).policy()), settings=dict(tree_settings.file_values)
+        run,
+        policy=merge_suite_gates(tree_settings, sources).policy().to_record(),
+        settings=dict(tree_settings.file_values),
     )
 
 

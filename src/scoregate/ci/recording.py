@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -207,7 +207,7 @@ class Recorder:
             narrowed=plan.narrowed,
             exec_call=describe_exec_call(settings, self.redact.text),
             selection=self.redact.text(settings.selection.description),
-            policy=asdict((settings.proposed or settings).policy()),
+            policy=(settings.proposed or settings).policy().to_record(),
             settings=file_values if isinstance(file_values, dict) else None,
             conditions=await read_conditions(root, settings, tree),
             notices=tuple(map(self.redact.text, notices)),

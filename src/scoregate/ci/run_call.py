@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.command_fields import Command, RowSettings
-from scoregate.ci.settings.fields import LimitFields
+from scoregate.ci.settings.limit_fields import LimitFields
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.core.runs.policy import list_one_run_limits
 from scoregate.core.runs.run import ExecCall
@@ -55,7 +55,7 @@ def with_one_run_limits(settings: Settings, policy: Mapping[str, Any]) -> Settin
     Raises:
         RecordError: a limit in the record is not valid.
     """
-    one_run_limits = list(list_one_run_limits(policy))
+    one_run_limits = [each for each in list_one_run_limits(policy) if each.name in LimitFields.model_fields]
     try:
         limits = LimitFields.model_validate({each.name: each.value for each in one_run_limits})
     except ValidationError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scoregate.ci.ports import Ports
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
@@ -69,8 +69,8 @@ class Step:
     """Whether each shard calls `measure_more`; otherwise only a run on one machine does."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The gate rules that it adds."""
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        """The checks of the gate that it adds."""
         return ()
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:

@@ -102,6 +102,7 @@ def command(
     store = open_store()
     check_columns(find_dataset(store, dataset), (INPUT, output, TRAJECTORY, SOURCE))
     listings = [list_files(_shorten(source)) for source in sources]
+    # A file may be named by itself and by its folder.
     files = list(dict.fromkeys(path for paths, _ in listings for path in paths))
     result = collect_rows(files, KnownRows(*list_known_rows(store, dataset)), options)
     _report_problems(result.problems, skip_bad=skip_bad, is_all=not result.traces)
@@ -146,7 +147,7 @@ def _make_redactor(kinds: Sequence[str]) -> Callable[[str], str]:
 
     wanted = PERSONAL_DATA if _ALL in kinds else tuple(dict.fromkeys(kinds))
     try:
-        mask_personal_data("", wanted)
+        mask_personal_data("", wanted)  # fails without the package, before any file is read
     except MissingExtra as error:
         raise MissingExtra(
             "--redact needs the package python-stdnum, which is not installed", advice=error.advice

@@ -38,6 +38,7 @@ def find_affected(
     known = {source.path: uses.get(source.path, UNKNOWN) for source in sources}
     for change in changes:
         path = PurePath(change.path).relative_to(root)
+        # A suite must not start itself again by what it writes.
         if any(change.path in use.written for use in known.values()):
             continue
         readers = {name for name, use in known.items() if change.path in use.read or path == PurePath(name)}

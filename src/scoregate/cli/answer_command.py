@@ -19,7 +19,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import load_settings
 from scoregate.cli.text_output import print_line
 from scoregate.errors import UsageError
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 
 @click.command("answer")

@@ -49,6 +49,7 @@ def make_console(*, stderr: bool = False) -> Terminal:
     console = Terminal(stderr=stderr, file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
     if not console.file.isatty():
         columns = os.environ.get("COLUMNS", "")
+        # `isdigit` alone accepts characters such as ², which `int` refuses.
         is_number = columns.isascii() and columns.isdigit()
         console.width = max(int(columns), _NARROWEST) if is_number else _LOG_WIDTH
     return console
@@ -62,6 +63,7 @@ def is_interactive(console: Console) -> bool:
 def discard_output(stream: TextIO | None) -> None:
     """Discard further output to a stream whose pipe is closed."""
     if stream is not None:
+        # At its end, Python flushes the stream, and would fail again.
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)

@@ -120,8 +120,8 @@ class FileChanges:
             debounce=_LONGEST_MS,
             step=_STEP_MS,
             rust_timeout=_TIMEOUT_MS,
-            yield_on_timeout=True,
-            recursive=False,
+            yield_on_timeout=True,  # the first batch comes even without a change, for the check below
+            recursive=False,  # a project may have large ignored folders, such as node_modules
             ignore_permission_denied=True,
         )
         is_first = True

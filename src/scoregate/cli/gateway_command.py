@@ -68,6 +68,7 @@ def command(
     if mode is not None:
         flags["gateway"] = mode
     settings = load_settings(root, os.environ, flags=flags, cwd=Path.cwd())
+    # Settings may turn it off for runs, but this command is the gateway itself.
     if settings.gateway.mode is GatewayMode.OFF:
         settings = load_settings(root, os.environ, flags={**flags, "gateway": "on"}, cwd=Path.cwd())
     environ = {**read_env_file(root, settings, os.environ), **os.environ}
@@ -130,7 +131,7 @@ def _run(words: tuple[str, ...], gateway: ModelGateway, session: SuiteSession, e
         code = subprocess.run((program, *words[1:]), env=environment, check=False).returncode
     except OSError as error:
         raise UsageError(f"{words[0]!r:.100} can't be started: {error.strerror}") from None
-    return 128 - code if code < 0 else code
+    return 128 - code if code < 0 else code  # as shells report the end by a signal
 
 
 def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:
@@ -141,7 +142,7 @@ def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]
         for name, value in sorted(gateway.make_environment(session, before).items()):
             if environ.get(name) != value:
                 print(f"export {name}={shlex.quote(value)}")
-        sys.stdout.flush()
+        sys.stdout.flush()  # a pipe would hold the lines back as long as the gateway serves
         address = gateway.gateway.address
         print(f"scoregate: the gateway listens at {address}; stop it with Ctrl+C", file=sys.stderr, flush=True)
         threading.Event().wait()

@@ -135,6 +135,7 @@ def _encode_parquet(kind: type, rows: Iterable[Any]) -> bytes:
     types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_()}
     schema = []
     for each in fields(kind):
+        # The modules of the rows import `annotations` from `__future__`, so types are texts here.
         name = str(each.type).removesuffix(" | None")
         column = pyarrow.timestamp("us", tz="UTC") if each.name in _TIMES else types.get(name, pyarrow.string())
         schema.append((each.name, column))

@@ -48,7 +48,7 @@ COMMANDS = {
 HIDDEN = {"action"}
 # Commands whose outputs and summary later steps of a job use.
 COMMANDS_WITH_REPORTS = {"action", "run", "exec", "merge", "publish", "answer"}
-INTERRUPTED = 130
+INTERRUPTED = 130  # as shells report the end by SIGINT: 128 and its number, 2
 INTERNAL_ERROR = 4
 
 

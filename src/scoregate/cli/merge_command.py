@@ -26,7 +26,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.core.runs.run import Run
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 _NO_CONTROL = "Merged runs of a matrix have no drift control, so no change is corrected for drift."
 

@@ -76,7 +76,7 @@ def open_output(options: OutputOptions) -> Iterator[Output]:
 def write_document(chunks: Iterable[str], document: TextIO) -> None:
     """Write a document in UTF-8, whatever the locale. A closed pipe is no error."""
     try:
-        document.flush()
+        document.flush()  # before the bytes: text that waits comes first
         for chunk in chunks:
             document.buffer.write(chunk.encode())
         document.buffer.flush()

@@ -111,7 +111,7 @@ def command(
         if form == "github":
             _set_outputs({**_list_outputs(partition), "partition-path": _below_workspace(path)})
     for line in _list_shards(partition) if form != "json" else _dump(partition):
-        click.echo(line, err=form == "github")
+        click.echo(line, err=form == "github")  # outside of a step, stdout has the outputs
     if form == "text" or note:
         click.echo(one_line(note or "Durations are those of the baseline, one script at a time.", 500), err=True)
     return 0

@@ -88,7 +88,7 @@ class PrintedOutput:
         if output.size <= _KEPT:
             output.file.write(f"{line}\n")
         elif output.size - len(line) - 1 <= _KEPT:
-            output.file.write(_LEFT_OUT)
+            output.file.write(_LEFT_OUT)  # once: only one line crosses the limit
 
     def _new_name(self, script: str) -> str:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", script)[:_LONGEST_NAME]

@@ -75,6 +75,7 @@ class LiveDisplay:
                 added = sum(max(-(-width // self._width) - 1, 0) for width in self._line_widths)
                 clear_row = (ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
                 self.console.control(*([Control(*clear_row)] * added))
+            # Not until none is left, since threads may add more all the time.
             lines = [self._lines.popleft() for _ in range(len(self._lines))]
             if lines:
                 self.console.print(Text("\n").join(lines), soft_wrap=True)

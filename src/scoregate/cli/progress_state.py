@@ -98,11 +98,12 @@ class RunProgress:
         return [each for each in self._suites.values() if each.script == script]
 
     def __iter__(self) -> Iterator[SuiteProgress]:
-        return iter(list(self._suites.values()))
+        return iter(list(self._suites.values()))  # a copy: Rich draws in a thread of its own while events add suites
 
 
 def format_clock(seconds: float) -> str:
     """Format a running time in whole seconds, so that it does not flicker."""
+    # From 59.5 s on, it would be rounded to 60 s.
     return number_format.duration(round(seconds)) if seconds >= 59.5 else f"{seconds:.0f} s"
 
 

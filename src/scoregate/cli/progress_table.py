@@ -50,8 +50,9 @@ def draw_table(suites: Iterable[SuiteProgress], *, width: int, height: int) -> T
 
     If the terminal is too narrow, scores go first, then the ends of names, never numbers.
     """
+    # Running suites first, since the last rows may not fit.
     ordered = sorted(suites, key=lambda each: each.tally.finished)
-    most_rows = max(height - 1, 2)
+    most_rows = max(height - 1, 2)  # one row is the heading
     shown = ordered[: most_rows if len(ordered) <= most_rows else most_rows - 1]
     cells = [_number_cells(each) for each in shown]
     more = f"… and {len(ordered) - len(shown):,} more" if len(ordered) > len(shown) else ""
@@ -224,7 +225,7 @@ class ProgressTable:
         with self._limit.measure():
             self._progress.update_calls()
             if recording is not None:
-                list(self._progress.update(recording))
+                list(self._progress.update(recording))  # a generator: it updates only while it is read
 
 
 @dataclass(slots=True)
@@ -237,7 +238,7 @@ class ProgressView:
 
     def __rich__(self) -> RenderableType:
         width, height = self.console.width, self.console.height
-        plain = not self.console.encoding.startswith("utf")
+        plain = not self.console.encoding.startswith("utf")  # other encodings may lack ⠹ and ·
         status_line = draw_status_line(self.progress, self._started, width=width, plain=plain)
         lines = [*draw_calls(self.progress, width=width, plain=plain), status_line]
         if any(self.progress):

@@ -21,7 +21,7 @@ from scoregate.cli.options import project_root, report_options
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.stored_runs import load_suite_settings
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 
 @click.command("publish")

@@ -34,7 +34,7 @@ from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.errors import HistoryError
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 _CONTAINER = Path("/")
 
@@ -52,7 +52,7 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
         yield stop
         is_done = True
         tasks.cancel_scope.cancel()
-    if not is_done:
+    if not is_done:  # a second signal has cancelled the block
         raise KeyboardInterrupt
 
 

@@ -20,7 +20,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
 from scoregate.core.sharding.partition import MOST_SHARDS
 from scoregate.errors import RecordError, UsageError
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _MOST_PROBLEMS = 20

@@ -25,7 +25,7 @@ from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 

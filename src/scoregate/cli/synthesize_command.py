@@ -128,7 +128,7 @@ def _print_cost() -> Iterator[None]:
 @contextmanager
 def _print_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", UserWarning)  # Python shows a repeated warning only once by default
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning):

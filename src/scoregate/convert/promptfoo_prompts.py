@@ -138,7 +138,7 @@ def _read_prompt(given: Any, number: int, source: Source) -> Iterator[tuple[str,
 def _split_texts(text: str, suffix: str, name: str) -> Iterator[str]:
     """The prompts of a file: a text file may have several, divided by lines of `---`."""
     if suffix == ".json":
-        json_of(text)
+        json_of(text)  # only checked: the model gets it as it is written
         yield text
     elif suffix in (".yaml", ".yml"):
         yield json.dumps(yaml_of(text, name), ensure_ascii=False)
@@ -234,6 +234,7 @@ def convert_model(name: str) -> str | None:
     """The name of a model for scoregate, such as "openai/gpt-6"; None without a counterpart."""
     if name == ECHO:
         return ECHO
+    # In their order: "openai:chat:" before "openai:".
     for start, provider in _PROVIDERS.items():
         if name.startswith(start) and provider:
             rest = name.removeprefix(start)

@@ -38,7 +38,7 @@ class Test:
         metadata: metadata of the user.
     """
 
-    __test__ = False
+    __test__ = False  # else pytest takes the class for tests
 
     place: str
     description: str

@@ -116,6 +116,7 @@ def _format_answer(suite: Suite) -> str:
     asks = models - {"echo"} - _PROGRAMS
     call = _CALL if models & _PROGRAMS else ""
     if not asks and "echo" not in models:
+        # Without its `if`, since all models are programs.
         call = _CALL.split("\n", 1)[1].replace("            ", "        ", 1)
     elif not asks:
         return f"{call}        return template.render_text(input)\n"
@@ -146,6 +147,7 @@ def _format_scorers(scorers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterato
 def _format_literal(value: Any) -> str:
     """Plain data as Python, in ASCII: nothing of a configuration becomes code."""
     if isinstance(value, str):
+        # JSON and Python write a printable ASCII text in the same way.
         return json.dumps(value) if value.isascii() and value.isprintable() else ascii(value)
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_format_literal(key)}: {_format_literal(each)}' for key, each in value.items())}}}"
@@ -164,7 +166,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     Raises:
         UsageError: a file exists, or can't be written.
     """
-    existing = [name for name in files if os.path.lexists(folder / name)]
+    existing = [name for name in files if os.path.lexists(folder / name)]  # `lexists`: a broken link counts, too
     if existing:
         raise UsageError(
             f"{folder / existing[0]} exists; nothing was written",

@@ -50,7 +50,7 @@ def parse_events(array: bytes, count: int) -> list[Event] | None:
     Returns:
         The events; None if a line may not be valid, so that each must be parsed by `parse_event`.
     """
-    if len(array) > MAX_EVENT_BYTES:
+    if len(array) > MAX_EVENT_BYTES:  # one of the events may be too large: `parse_event` finds out which
         return None
     try:
         events = _list_adapter().validate_json(array)

@@ -53,7 +53,7 @@ def _decode(text: str, encoded: str, collected: list[Media]) -> Any:
     """The reference to the media in base64; the text itself if it is none."""
     from base64 import b64decode
 
-    if len(encoded) > MOST_BYTES * 4 // 3 + 4:
+    if len(encoded) > MOST_BYTES * 4 // 3 + 4:  # base64 needs four characters for three bytes, and padding
         return text
     try:
         media = Media.from_bytes(b64decode(encoded, validate=True))

@@ -120,6 +120,7 @@ def _serialize(
     try:
         return to_json(value, inf_nan_mode=numbers, bytes_mode="base64", fallback=fallback)
     except PydanticSerializationError as error:
+        # Media and numbers of NumPy are rare, so the slower fallback in Python is only set after a failure.
         if fallback is None and (_MEDIA in str(error) or f"'{_NUMPY}." in str(error)):
             return _serialize(value, _require_convertible, numbers=numbers)
         if "surrogates not allowed" not in str(error):

@@ -159,7 +159,7 @@ class Media:
 
     def reference(self) -> dict[str, Any]:
         """The form in the record. `find_known` finds this object by it, as long as it exists."""
-        _KNOWN[self.digest] = self
+        _KNOWN[self.digest] = self  # a weak dictionary: it keeps no media alive
         known = {"media": f"{_PREFIX}{self.digest}", "type": self.type, "bytes": self.size}
         return {**known, "name": self.name} if self.name else known
 
@@ -178,7 +178,7 @@ def _read(path: Path) -> bytes:
         if path.exists() and not path.is_file():  # a pipe would block
             raise MediaError(f"{str(path)!r:.200} is not a file")
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
+            return file.read(MOST_BYTES + 1)  # the one byte more shows that the file is too large
     except OSError as error:
         raise MediaError(f"{str(path)!r:.200} can't be read: {error.strerror}") from None
 

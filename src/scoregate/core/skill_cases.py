@@ -191,6 +191,7 @@ def _scan_list(text: str, position: int) -> tuple[list[tuple[int, Any]], int]:
     items, line, counted = list[tuple[int, Any]](), 1, 0
     position = _skip(text, position + 1)
     while text[position : position + 1] != "]":
+        # Counts on from the last item: from the start, a long list would take quadratic time.
         line += text.count("\n", counted, position)
         counted = position
         value, position = _DECODER.raw_decode(text, position)

@@ -102,6 +102,7 @@ def _make_loader(version: YamlVersion) -> Any:
     """A loader of PyYAML that finds the tags of plain values as a version says."""
     import yaml
 
+    # Libyaml is much faster, but not every build of PyYAML has it.
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if version == "1.1":
         return base

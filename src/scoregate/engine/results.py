@@ -62,18 +62,16 @@ _FIELD_PARSERS: dict[str, Callable[[Any], Any]] = {
 
 
 def make_result(logs: Sequence[EventLog]) -> EvalResult:
-    """The result of a suite from the logs of its variants; with more than one it has them as `variants`."""
+    """The result of a suite from the logs of its variants; with more than one it has them as `variants`.
+
+    A single log is read when a field of the result is first read.
+    """
     if len(logs) == 1:
-        return make_lazy_result(logs[0])
+        return _LazyEvalResult(logs[0])
     runs = [reduce_log(log) for log in logs]
     labels = label_suites(runs)
     variants = tuple(copy_result(replace(each, label=label)) for each, label in zip(runs, labels, strict=True))
     return EvalResult(runs[0].id, runs[0].id, runs[0].origin, complete=True, variants=variants)
-
-
-def make_lazy_result(log: EventLog) -> EvalResult:
-    """The result of a suite; the log is read when a field of the result is first read."""
-    return _LazyEvalResult(log)
 
 
 def reduce_log(log: EventLog) -> SuiteResult:

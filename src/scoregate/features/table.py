@@ -1,12 +1,12 @@
-"""All features, in the order in which their hooks are called."""
+"""All features, in the order in which their hooks are called.
+
+Settings import this table, so a feature's module `declare` imports nothing heavy.
+"""
 
 from __future__ import annotations
 
-from scoregate.ci.steps import Step
-from scoregate.features.confirm.step import ConfirmStep
-from scoregate.features.decline.step import DeclineStep
-from scoregate.features.drift.step import DriftStep
-from scoregate.features.extras.step import ExtrasStep
+from scoregate.core.declarations.declaration import Feature
+from scoregate.features.decline.declare import FEATURE as DECLINE
 
 # Failures are confirmed last: repeats and the control can change which cases fail newly.
-STEPS: tuple[Step, ...] = (DeclineStep(), ExtrasStep(), DriftStep(), ConfirmStep())
+FEATURES: tuple[Feature, ...] = (DECLINE, Feature("extras"), Feature("drift"), Feature("confirm"))

@@ -36,6 +36,7 @@ class Judge(abc.ABC, Generic[R]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # From `__dict__`: a subclass would inherit the attribute of its base.
         for base in cls.__dict__.get("__orig_bases__", ()):
             given = get_args(base)
             if isinstance(get_origin(base), type) and issubclass(get_origin(base), Judge) and given:
@@ -107,7 +108,7 @@ def to_instance(given: Any) -> Judge[Any]:
     judge = given() if isinstance(given, type) and issubclass(given, Judge) else given
     if not isinstance(judge, Judge):
         raise JudgmentValidationError(f"a code judge is a subclass of Judge or an instance, not {given!r:.100}")
-    get_score_type(judge)
+    get_score_type(judge)  # raises an error for a class that names no response
     return judge
 
 

@@ -167,6 +167,7 @@ def select_version(state: JudgeState, *, tag: str | None = None, version: str | 
     if version is None:
         raise _missing_error(state, f"tag {tag!r:.60}", [*state.judge.tags, LATEST])
     for each in versions:
+        # The newest come first, so "2" is the newest of 2.x.
         if version in (each.version, each.version.partition(".")[0]):
             return each
     raise _missing_error(state, f"version {version!s:.60}", [each.version for each in versions])
@@ -276,7 +277,7 @@ def select_versions(store: Store, members: Sequence[JudgeState], pins: Sequence[
     """
     known = {key for each in members for key in (each.judge.name, each.judge.id)}
     if others := [pin.judge for pin in pins if pin.judge not in known]:
-        find_judges(store, others)
+        find_judges(store, others)  # a judge that doesn't exist has an error of its own
         names = ", ".join(each.judge.name for each in members)
         raise JudgmentValidationError(
             f"{others[0]!r:.60} is pinned, but it is none of the judges {names:.300}",

@@ -16,14 +16,12 @@ from scoregate.core.suite import Case
 from scoregate.core.trace import Trace
 from scoregate.engine.environment import events_folder, read_selection, select_cases
 from scoregate.engine.exit_status import fail_now, is_called_by_script
-from scoregate.engine.run import report_failed_suite
-from scoregate.engine.terminal import one_line, print_text
 from scoregate.errors import JudgmentValidationError, MissingExtra
 from scoregate.judges import JudgesFactory
 from scoregate.offline_tests.agent import error_text
 from scoregate.offline_tests.checked_run import CheckedRun, Recorded, holds, to_example
 from scoregate.offline_tests.results import OfflineTestResult, ScoringResult
-from scoregate.offline_tests.run import run_offline
+from scoregate.offline_tests.run import report_unmeasured, run_offline
 from scoregate.offline_tests.suite import OfflineTest
 from scoregate.offline_tests.test_suites import TestSuitesFactory, paginate, published_cases
 from scoregate.offline_tests.tracer import OfflineTracer, Recording, observe
@@ -69,7 +67,7 @@ class _Run:
             self.is_begun = self.missing == 0
         if self.is_begun:
             checked = CheckedRun(self.test, cases=self.cases, recorded=self.recorded)
-            self.result = run_offline(checked, run_id=self.id)
+            self.result = run_offline(self.suite.name, lambda: checked, title=self.facts["candidate"], run_id=self.id)
             self.scored_at = datetime.now(UTC).isoformat()
 
     def rows(self) -> Mapping[str, ScoringResult]:
@@ -101,11 +99,9 @@ def _report_unfinished() -> None:
             " so none was judged",
             advice="Call it for each case, within Tracer.test_case(run['run_id'], case['case_id']).",
         )
-        if events_folder() is None:
-            print_text(one_line(f"{error.message}. {error.advice}", 400))
-            if run.is_main:
-                fail_now()
-        report_failed_suite(run.suite.name, error)
+        report_unmeasured(run.suite.name, error)
+        if run.is_main and events_folder() is None:
+            fail_now()
 
 
 class TestRunsFactory:
@@ -157,7 +153,7 @@ class TestRunsFactory:
         cases = {case.case_id: case for case in chosen}
         facts = {"candidate": candidate, "candidate_meta": dict(candidate_meta or {}), "trigger": trigger or "manual"}
         facts |= {"case_filter": dict(case_filter or {"kind": "all"}), "created_at": datetime.now(UTC).isoformat()}
-        test = OfflineTest(suite.name, candidate, [to_example(case) for case in chosen], self._versions(chosen))
+        test = OfflineTest(suite.name, [to_example(case) for case in chosen], self._versions(chosen))
         selected = _select(CheckedRun(test, cases=cases))
         calls = {case.hash: case.repeats for case in selected}
         run = _Run(str(uuid4()), suite, test, cases, calls, facts, is_called_by_script())

@@ -15,6 +15,7 @@ from scoregate.core.json_io import dump
 from scoregate.core.usage import UsageMeter
 from scoregate.engine.environment import events_folder, run_message
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.suite_names import claim_name
 from scoregate.engine.trial import report_budget_stop
 from scoregate.pytest_plugin.collected import Place, Plan, PlannedSuite
 from scoregate.pytest_plugin.eval_case import PASSED
@@ -85,7 +86,8 @@ class SessionLogs:
 
     def _open(self, name: str, suite: PlannedSuite) -> EventLog:
         if (suite_log := self._logs.get(name)) is None:
-            suite_log = self._logs[name] = _SuiteLog(EventLog(name, events_folder()), perf_counter())
+            folder = events_folder()
+            suite_log = self._logs[name] = _SuiteLog(EventLog(name, folder), perf_counter())
             suite_log.log.emit(
                 "suite_started",
                 origin=suite.origin,
@@ -94,6 +96,8 @@ class SessionLogs:
                 sdk=f"scoregate {__version__} pytest",
                 message=run_message(),
             )
+            for problem in claim_name(name, suite.origin, folder):
+                suite_log.log.emit("errored", stage="suite", error=problem)
         return suite_log.log
 
     def note_report(self, report: pytest.TestReport, data: Mapping[str, Any] | None) -> None:

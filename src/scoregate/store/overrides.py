@@ -157,6 +157,7 @@ def group_samples(items: Iterable[Override]) -> dict[str, list[Override]]:
     groups: dict[str, dict[Hashable, Override]] = {}
     for item in sorted(items, key=age_key):
         if item.sampled:
+            # Popped, so that it is added at the end.
             group = groups[item.fingerprint] = groups.pop(item.fingerprint, {})
             group[item.input_fields, item.output_fields, item.original_score] = item
     return {fingerprint: list(group.values()) for fingerprint, group in groups.items()}

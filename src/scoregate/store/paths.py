@@ -12,6 +12,7 @@ from scoregate.errors import StoreError
 from scoregate.store.kinds import Key, Kind
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+# Windows has devices of these names in every folder.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 _MAX_PART_LENGTH = 100
 _CONTINUED = "~"
@@ -49,6 +50,7 @@ def to_names(parts: Sequence[str]) -> tuple[str, ...]:
         if not part.endswith(_CONTINUED):
             names.append(_ESCAPE.sub(_unescape, name))
             name = ""
+    # Another spelling of a name would be a second file for its key.
     if (proper := to_parts(names)) != tuple(parts):
         raise ValueError("/".join(proper))
     return tuple(names)
@@ -81,7 +83,7 @@ def _unescape(match: re.Match[str]) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")  # `to_names` refuses the file, since this is not its proper spelling
 
 
 def collection_path(folder: Path, kind: Kind[Any], key: Key) -> Path:

@@ -130,6 +130,7 @@ def remove_items(store: Store, kind: Kind[S], key: Key, names: Iterable[str]) ->
         items = list(present)
         for name in names:
             matches = [item for item in items if item.id == name]
+            # After the whole ids, since one id may be the beginning of another.
             matches = matches or [item for item in items if name and item.id.startswith(name)]
             if len(matches) != 1:
                 problem = f"{len(matches)} ids begin with it" if matches else "no id begins with it"

@@ -50,7 +50,7 @@ class TestSetTable(Item):
         retries: retries of a test after transient errors.
     """
 
-    __test__ = False
+    __test__ = False  # else pytest takes the class for tests
 
     name: Text | None = None
     description: Text | None = None

@@ -64,7 +64,7 @@ class StoredTest(Item):
 class TestLines:
     """The layout of files of tests, which people may edit too. Lines with the same id must be equal."""
 
-    __test__ = False
+    __test__ = False  # else pytest takes the class for tests
     suffix = ".jsonl"
 
     def read(self, file: BinaryIO, kind: Kind[T], *, origin: str) -> Iterator[T]:
@@ -79,6 +79,7 @@ class TestLines:
             for number, line in enumerate(file, 1):
                 item = _parse_test(line.removeprefix(_BOM) if number == 1 else line, kind)
                 if item is not None and not isinstance(item, str):
+                    # A hash, since a set may have many long lines.
                     key, this = item.id, hash(line.strip())  # type: ignore[attr-defined]
                     first, other = seen.setdefault(key, (number, this))
                     if first != number:

@@ -61,7 +61,7 @@ def _read_file(path: Path) -> str:
     except TableError as error:
         raise SourceError(error.message(path), advice=error.advice) from None
     except (ValueError, RecursionError) as error:
-        if isinstance(error, SourceError):
+        if isinstance(error, SourceError):  # it is a ValueError, too
             raise
         raise SourceError(f"{path} is not {suffix[1:].upper()}: {error!s:.200}") from None
 

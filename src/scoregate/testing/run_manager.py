@@ -14,8 +14,10 @@ from scoregate.engine.environment import events_folder
 from scoregate.engine.environment import run_message as environment_message
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import is_called_by_script
 from scoregate.engine.imports import caller_origin
 from scoregate.engine.run import finish_suite
+from scoregate.engine.suite_names import claim_name
 from scoregate.engine.trial import emit_case_started, serialize_output
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId, OutputType, TestCaseType
 from scoregate.testing.suite import check_hash, describe_case, make_hasher, read_review_fields
@@ -51,11 +53,14 @@ class RunManager(Generic[TestCaseType, OutputType]):
 
     def start(self) -> None:
         """Start the run."""
-        self._log, self._started = EventLog(self.test_id, events_folder()), perf_counter()
+        folder, origin = events_folder(), caller_origin()
+        self._log, self._started = EventLog(self.test_id, folder), perf_counter()
         from uuid import uuid4  # it imports `platform`, and other suites need neither
 
         self.run_id = str(uuid4())
-        self._log.emit("suite_started", origin=caller_origin(), message=self.message)
+        self._log.emit("suite_started", origin=origin, message=self.message)
+        for problem in claim_name(self.test_id, origin, folder, is_main=is_called_by_script()):
+            self._log.emit("errored", stage="suite", error=problem)
 
     def add_result(
         self,

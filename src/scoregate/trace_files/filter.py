@@ -191,7 +191,7 @@ def _compare(actual: Any, operator: str, value: str) -> bool:
         return value.casefold() in str(actual).casefold()
     numbers = _to_number(actual), _to_number(value)
     one, other = (str(actual), value) if None in numbers else numbers
-    if isinstance(actual, bool):
+    if isinstance(actual, bool):  # people write `true`, as in JSON
         one, other = str(actual).lower(), value.lower()
     if operator in _ORDERS:
         return (one > other) - (one < other) in _ORDERS[operator]  # type: ignore[operator]
@@ -205,7 +205,7 @@ def _normalize_time(value: str) -> str:
         ValueError: it is none of these.
     """
     if _DATE.fullmatch(value):
-        datetime.fromisoformat(f"{value}-01-01"[:10])
+        datetime.fromisoformat(f"{value}-01-01"[:10])  # which takes no year or month alone
         return value
     moment = datetime.fromisoformat(value)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()

@@ -141,11 +141,12 @@ def read_time(value: Any) -> int:
     if value in (None, ""):
         return 0
     if (amount := parse_amount(value)) is not None and amount < _LATEST_MS:
+        # Above, it is in milliseconds: in seconds, it would be after the year 5138.
         return round((amount / 1000 if amount > 1e11 else amount) * _NS)
     try:
         moment = datetime.fromisoformat(str(value))
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0, round(moment.timestamp() * 1e6) * 1000)
+        return max(0, round(moment.timestamp() * 1e6) * 1000)  # a float has no nanoseconds of today
     except (ValueError, OverflowError):
         raise UnknownRecord(f"{value!r:.60} is not a time") from None
 

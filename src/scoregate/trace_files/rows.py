@@ -127,7 +127,7 @@ def collect_rows(files: Iterable[Path], known: KnownRows, options: RowOptions) -
             try:
                 merger.add(_make_row(trace, options, conversation), (trace.kind, trace.trace_id))
             except ValueError as error:
-                result.traces -= 1
+                result.traces -= 1  # it counts as a problem only
                 place = f"{trace.file}:{trace.line}" if trace.line else trace.file
                 collector.problems.append((place, f"the trace {trace.trace_id!r:.60}: {error!s:.200}"))
     rows = _draw_sample(merger.rows, merger.known_ids, options)
@@ -203,8 +203,9 @@ def _make_row(trace: RecordedTrace, options: RowOptions, conversation: str) -> d
         SOURCE: _describe_source(trace, conversation),
     }
     row: dict[str, Any] = _redact(to_plain(plain), options.redact)
+    # Of the redacted input, so the digest gives no secret away.
     row[SOURCE]["id"] = hashlib.sha256(row[INPUT].encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    encode_row(row)
+    encode_row(row)  # raises an error for what could not be stored
     return row
 
 

@@ -22,9 +22,9 @@ from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import BaseReference, Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
-from scoregate.features.decline.rule import RULE
+from scoregate.features.decline.rule import CHECK
 from scoregate.features.decline.step import DeclineStep
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 
@@ -50,8 +50,8 @@ def compare_with_earlier(
 
 
 def find_declines(comparison: Comparison, **limits: float) -> list[Finding]:
-    policy = Policy(Limits(max_decline=limits or {"*": 0.05}, origin={"max_decline.*": "scoregate.toml"}))
-    return list_rule(evaluate_gates(comparison, policy, rules=(RULE,)), "decline")
+    policy = Policy(Limits(more={"max_decline": limits or {"*": 0.05}}, origin={"max_decline.*": "scoregate.toml"}))
+    return list_rule(evaluate_gates(comparison, policy, checks=(CHECK,)), "decline")
 
 
 def test_drops_that_add_up_are_a_decline() -> None:
@@ -87,7 +87,14 @@ def test_a_decline_without_an_earlier_run() -> None:
     assert find_declines(compare_with_earlier(run, run, None, "there are 2 runs")) == []
     assert find_declines(compare(run, run)) == []
     declined = compare_with_earlier(run, run, make_run(100), "3 runs ago")
-    assert evaluate_gates(declined, Policy(Limits()), rules=(RULE,)).exit_code == 0
+    assert evaluate_gates(declined, Policy(Limits()), checks=(CHECK,)).exit_code == 0
+
+
+def test_a_limit_that_matches_no_evaluator_is_reported() -> None:
+    limits = Limits(more={"max_decline": {"accuracy": 0.1}})
+    verdict = evaluate_gates(compare(make_run(80), None), Policy(limits), checks=(CHECK,))
+    (found,) = list_rule(verdict, "limits apply")
+    assert found.value == "accuracy in max_decline matches no evaluator"
 
 
 def test_small_drops_that_add_up_fail_a_run() -> None:

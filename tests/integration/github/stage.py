@@ -15,7 +15,7 @@ from tests.integration.github.place import NAME, RIGHTS, Place
 from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
 from scoregate.ci.job import open_job_context
 from scoregate.ci.settings import Settings
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 SUITE = {"id": "demo", "label": "demo", "complete": True, "evaluators": {"e": {"id": "e"}}, "cases": 1}
 HEAD = {

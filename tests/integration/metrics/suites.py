@@ -9,7 +9,7 @@ from typing import Any
 from scoregate.core.conversation import Conversation, Turn
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine.results import make_lazy_result
+from scoregate.engine.results import make_result
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
 from scoregate.metrics import Subject, build_scorers
@@ -37,4 +37,4 @@ def run(metrics: Iterable[Any], subjects: Mapping[str, Subject] | None = None, *
 
     (log,) = run_sync(whole)
     finish_suite(log, started)
-    return make_lazy_result(log)
+    return make_result([log])

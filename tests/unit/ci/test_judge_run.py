@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.model import PolicySource
 from scoregate.core.evaluation import Threshold
 from scoregate.core.runs.run import Run
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 BY_BASE = Settings(min_pass_rate=0.9, policy_from=PolicySource.BASE)
 UNREADABLE = Baseline(None, "the artifact can't be read", unreadable=True)
@@ -23,7 +23,7 @@ UNREADABLE = Baseline(None, "the artifact can't be read", unreadable=True)
 def make_run(passing: int, settings: Settings | None = None, **fields: Any) -> Run:
     """A run of sixty cases, with the policy of its settings."""
     suite = ExampleSuite(scored(*[1.0] * passing, *[0.0] * (60 - passing)), **fields)
-    return replace(run_of(suite), commit="a1b2c3d4", policy=asdict((settings or Settings()).policy()))
+    return replace(run_of(suite), commit="a1b2c3d4", policy=(settings or Settings()).policy().to_record())
 
 
 def list_failed(result: GateResult) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def test_a_change_cannot_lower_the_limits_of_the_baseline() -> None:
         assert [rule for rule, _ in list_failed(result)] == ["pass rate"]
         assert result.exit_code == 1
         assert any("min_pass_rate" in change and "not applied" in change for change in result.verdict.policy_changes)
-        alone = judge_run(run, Baseline(replace(base, policy=asdict(Settings().policy())), "main"), own, STEPS)
+        alone = judge_run(run, Baseline(replace(base, policy=Settings().policy().to_record()), "main"), own, STEPS)
         assert alone.exit_code == 0, "no side lets the baseline judge"
 
 
@@ -68,7 +68,7 @@ def test_a_change_cannot_lower_the_thresholds_of_the_baseline() -> None:
     assert (result.exit_code, [rule for rule, _ in list_failed(result)]) == (1, ["evaluators unchanged"])
     raised = make_run(60, threshold=Threshold(gte=0.6))
     assert judge_run(raised, Baseline(base, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
-    plain = replace(base, policy=asdict(Settings().policy()))
+    plain = replace(base, policy=Settings().policy().to_record())
     assert judge_run(lowered, Baseline(plain, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
 
 

@@ -39,7 +39,7 @@ from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
-from scoregate.features.table import STEPS
+from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")

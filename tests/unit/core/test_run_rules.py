@@ -76,7 +76,6 @@ def test_most_calls_through_the_gateway_are_answered() -> None:
 MISSPELT = {
     "max_slice_drop": Limits(max_slice_drop={"language=fr": 0.1}),
     "max_drop": Limits(max_drop={"accuracy": 0.1}),
-    "max_decline": Limits(max_decline={"accuracy": 0.1}),
     "min_score": Limits(min_score={"accuracy": 0.1}),
 }
 

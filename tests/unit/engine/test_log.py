@@ -15,7 +15,7 @@ from scoregate.core.events import CaseOutput, Errored, Event
 from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.engine import event_log as log_module
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import make_lazy_result
+from scoregate.engine.results import make_result
 
 FOLDERS = pytest.mark.parametrize("kept", [True, False], ids=["in a folder", "in this process"])
 
@@ -41,10 +41,10 @@ def test_readers_do_not_disturb_the_writer(tmp_path: Path, kept: bool) -> None:
         log.emit("case_output", case=str(number), output="x" * 100)
         log.emit("case_finished", case=str(number))
         if number == 500:
-            early = make_lazy_result(log).cases
+            early = make_result([log]).cases
             assert next(early).hash == "0"
     assert sum(1 for _ in early) == 999
-    assert [case.hash for case in make_lazy_result(log).cases] == [str(number) for number in range(1000)]
+    assert [case.hash for case in make_result([log]).cases] == [str(number) for number in range(1000)]
 
 
 def test_threads_write_whole_lines(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_values_without_json_write_nothing(tmp_path: Path, value: Any) -> None:
         log.emit("case_output", case="a", output=value)
     log.emit("case_finished", case="a")
     assert [(event.type, event.seq) for event in lines(tmp_path)] == [("case_finished", 0)]
-    assert len(make_lazy_result(log).columns) == 1
+    assert len(make_result([log]).columns) == 1
 
 
 HUGE = "x" * (MAX_EVENT_BYTES + 1)
@@ -134,12 +134,12 @@ def test_half_a_line_at_the_end_is_not_read(tmp_path: Path) -> None:
     (path,) = tmp_path.glob("*.jsonl")
     with path.open("ab") as file:
         file.write(b'{"type":"case_fin')
-    assert [case.hash for case in make_lazy_result(log).cases] == ["a"]
+    assert [case.hash for case in make_result([log]).cases] == ["a"]
 
 
 def test_unfinished_cases_have_an_error(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
     log.emit("case_output", case="a", output=1)
-    (case,) = make_lazy_result(log).cases
+    (case,) = make_result([log]).cases
     assert [error.error.type for error in case.errors] == ["Unfinished"]
-    assert not make_lazy_result(log).complete
+    assert not make_result([log]).complete

@@ -174,3 +174,15 @@ def test_wrong_arguments_add_nothing(arguments: tuple[Any, ...], events: Path) -
 def test_an_id_and_a_message_are_texts(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match="must be strings"):
         RunManager(*arguments)
+
+
+def test_a_second_run_under_one_id_can_not_be_measured(events: Path) -> None:  # noqa: ARG001
+    results = []
+    for _ in range(2):
+        manager = started()
+        manager.add_result(Case("a"), 1, 1, [GOOD])
+        results.append(manager.end())
+    first, second = results
+    assert first.passed
+    assert not second.passed
+    assert "suite 'demo': a suite with this name ran before" in second.errors[0].message

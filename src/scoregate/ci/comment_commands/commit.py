@@ -46,9 +46,10 @@ async def commit_entries(
             )
         content = await GitHubFiles(api, head.head_sha).read(path) or b""
         new = add_entries(content, entries)
-        parse_files(new, None)
+        parse_files(new, None)  # a file that is not valid would make all of its entries count for nothing
         commit = await _commit(api, head.head_sha, path, new)
         try:
+            # A push in between must not be lost.
             await api.patch(f"git/refs/heads/{branch}", {"sha": commit, "force": False})
         except GitHubRefused as refused:
             if refused.status != _CONFLICT:

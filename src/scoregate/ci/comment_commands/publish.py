@@ -90,6 +90,7 @@ async def _publish_run(
     github = connection.github
     base = await find_merged_base(api, measured, merge_commit=None)
     subject = MeasuredCommit(commit, "", github.run, github.run_url, measured, measured_here=False)
+    # The run of an older commit must not replace the comment on the newest one.
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
     reporting = replace(

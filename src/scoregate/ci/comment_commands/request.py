@@ -60,7 +60,7 @@ async def _read_comment(event: Mapping[str, Any], api: Api) -> CommandRequest | 
     if not is_command(text):
         return None
     comment = await api.get(f"issues/comments/{number_at(event, 'comment', 'id')}")
-    place = f"/repos/{api.repository}/issues/{number}".lower()
+    place = f"/repos/{api.repository}/issues/{number}".lower()  # GitHub's names have no case
     if not text_at(comment, "issue_url").lower().endswith(place):
         raise UsageError("the comment is on another issue than the event says")
     if comment.get("updated_at") != comment.get("created_at") or comment.get("body") != text:

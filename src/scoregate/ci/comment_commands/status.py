@@ -7,7 +7,7 @@ from enum import StrEnum
 from scoregate.ci.github.client import Api
 from scoregate.ci.report.text import one_line
 
-_LONGEST = 140
+_LONGEST = 140  # GitHub's limit
 
 
 class CommitState(StrEnum):

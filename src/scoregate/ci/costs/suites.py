@@ -17,7 +17,7 @@ from scoregate.core.runs.cost_estimates import Interval
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.statistics.distributions import t_quantile
 
-_QUANTILE = 0.95
+_QUANTILE = 0.95  # at both ends of a 90 % interval
 # Lengths of answers and retries differ between runs even if all cases of one run cost the same.
 _LEAST_SPREAD = 0.05
 _ONLY_SAMPLE = "the suite doesn't report how many cases it has, so this is only the cost of the sample"
@@ -196,6 +196,7 @@ def _measure_spread(all_trials: Sequence[Trial], chosen: Sequence[tuple[Trial, f
         freedom = len(singles) - 1
         deviation = sqrt(variance(singles)) if freedom else singles[0]
     number, measured = sum(weight for _, weight in chosen) * scale, len(all_trials)
+    # The trials to come vary, and so does the mean that is known from the measured ones.
     return t_quantile(_QUANTILE, max(1, freedom)) * deviation * sqrt(number + number * number / measured)
 
 
@@ -229,6 +230,7 @@ def _estimate_seconds(
         rounds = max(1.0, trials / concurrency) / ceil(len(columns) / concurrency)
     expected = seconds * rounds * share
     relative = sqrt(variance(known)) / fmean(known) if len(known) > 1 and fmean(known) else 0.0
+    # 1.645 standard deviations are half of a 90 % interval of the normal distribution.
     return _make_interval(expected, min(1.0, relative * sqrt(2 / max(1, len(known))) * 1.645) * expected)
 
 

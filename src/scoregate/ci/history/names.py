@@ -69,6 +69,7 @@ def check_case(store: HistoryStore, chosen: RunFilter, case_hash: str) -> None:
     in_project = "u.project = :project" if chosen.project is not None else "1 = 1"
     parameters = {"project": clean_text(chosen.project)} if chosen.project is not None else {}
     query = f"SELECT k.hash, k.name FROM cases k JOIN suites u ON u.id = k.suite_id WHERE {in_project}"
+    # A range uses the index; U+10FFFF comes after all other characters.
     is_like = " AND k.hash >= :first AND k.hash < :last LIMIT 1"
     if store.query(query + is_like, {**parameters, "first": case_hash, "last": f"{case_hash}\U0010ffff"}):
         return

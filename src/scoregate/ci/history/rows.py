@@ -54,7 +54,7 @@ class RunSource:
 
 def make_id(*parts: str) -> int:
     """A number of 64 bits with a sign, from the names that identify a row."""
-    text = "".join(f"{len(part)}:{part}" for part in parts)
+    text = "".join(f"{len(part)}:{part}" for part in parts)  # with lengths, so that ab, c and a, bc differ
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
@@ -283,6 +283,7 @@ def _evaluator_row(name: str, info: EvaluatorInfo | None) -> Row:
     mark = (info and info.fingerprint) or Fingerprint()
     is_higher_better = info is None or info.higher_is_better
     parts = (mark.model, mark.source, mark.prompt, mark.parameters, mark.version)
+    # None differs from an empty text.
     identity = (name, *(f"={part}" if part is not None else "" for part in parts), str(is_higher_better))
     return (make_id(*identity), clean_text(name), *map(_clean_optional, parts), int(is_higher_better))
 

@@ -47,8 +47,9 @@ class PipfileLock:
             if not isinstance(packages, dict):
                 raise _invalid(f"{category!r:.100} is not a table")
             lines += [self._format_package(name, entry) for name, entry in packages.items()]
-        if any(control in line for line in lines for control in "\r\n\0"):
+        if any(control in line for line in lines for control in "\r\n\0"):  # it would begin an option of pip
             raise _invalid("a value has a line break")
+        # A package may be in several categories.
         return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
     def _index_options(self) -> Iterator[str]:
@@ -57,6 +58,7 @@ class PipfileLock:
         urls = [source.get("url") for source in sources or () if isinstance(source, dict)]
         others = [url for url in urls if isinstance(url, str) and url.rstrip("/") != _DEFAULT_INDEX]
         for number, url in enumerate(others):
+            # Without PyPI among the sources, no package may come from there.
             is_default = number == 0 and len(others) == len(urls)
             yield f"--index-url {url}" if is_default else f"--extra-index-url {url}"
 

@@ -146,7 +146,7 @@ class Installer:
         if program == PNPM and self.identity is not None:
             # pnpm would put its store at the top of the workspace's file system: that is the workspace.
             defaults["npm_config_store_dir"] = str(self.scratch / "home" / ".pnpm-store")
-        if "SSL_CERT_FILE" in self.environ:
+        if "SSL_CERT_FILE" in self.environ:  # by default, Node.js doesn't read it
             defaults["NODE_EXTRA_CA_CERTS"] = self.environ["SSL_CERT_FILE"]
         own = {"PATH": os.pathsep.join((path, self.environ.get("PATH", os.defpath)))} if path else {}
         return {**defaults, **self.environ, **own}

@@ -91,7 +91,7 @@ def _find_pin(folder: Path, files: WorkspaceFiles) -> Request | None:
             words = line.partition("#")[0].split()
             if name == ".tool-versions":
                 words = words[1:] if words[:1] in (["nodejs"], ["node"]) else []
-            if words and words[0] != "system":
+            if words and words[0] != "system":  # to version managers, `system` is what the machine has
                 return Request(_printable(words[0]), files.name(folder / name))
     return None
 

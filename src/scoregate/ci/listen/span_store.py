@@ -12,6 +12,7 @@ from scoregate.core.trace import Span
 from scoregate.core.trajectories.assignment import CaseName, SpanLink, name_cases, read_link
 from scoregate.core.trajectories.otlp import OtlpSpan
 
+# The file ends with the process, so SQLite need not wait for the disk.
 _SCHEMA = """
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;

@@ -70,6 +70,7 @@ async def update_issue(
         return IssueChange(await _write(api, _title(view, key), body, old, find))
     if old is None or left:
         return IssueChange("" if old is None else old.url)
+    # `chr(10)`, since an f-string can't have a backslash before Python 3.12.
     body = f"{first}\n{redact(_describe_recovery(view))}\n\n{old.body.partition(chr(10))[2]}"
     await api.patch(f"issues/{old.number}", {"state": "closed", "state_reason": "completed", "body": body})
     return IssueChange(old.url, closed=True)

@@ -48,6 +48,7 @@ class CheckRun:
         try:
             yield
         finally:
+            # Without the shield, nothing could be sent after a cancellation.
             with anyio.move_on_after(_LAST_S, shield=True):
                 await self._abandon()
 

@@ -10,9 +10,9 @@ from scoregate.ci.settings.fields import (
     Origins,
     PolicySource,
     ShowOutputs,
-    SuiteSettings,
 )
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings
+from scoregate.ci.settings.limit_fields import SuiteSettings
 from scoregate.ci.settings.load import environment_value, load_settings, parse_table
 from scoregate.ci.settings.model import ExecutorKind, Settings
 

@@ -9,7 +9,6 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from scoregate.ci.settings.fields import ProjectGlobs, Rate, as_tuple, refuse_bool
-from scoregate.ci.settings.window import WindowText
 
 
 class AlertKind(StrEnum):
@@ -82,8 +81,4 @@ class ChangeFields(BaseModel):
     """Receive spans that suites in any language send over OTLP: `OTEL_EXPORTER_OTLP_ENDPOINT` is set for them. Spans
     whose attribute `scoregate.case` names a case become its trajectory. An endpoint of your own gets no spans then, but
     still metrics and logs.
-    """
-    decline_window: WindowText = "10 runs"
-    """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
-    is at least so many `days` old.
     """

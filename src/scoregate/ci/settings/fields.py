@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from scoregate.core.runs.clusters import check_cluster
-from scoregate.core.runs.policy import Severity
 from scoregate.core.runs.slices import check_slice_fields, check_slice_names
 
 
@@ -141,35 +140,6 @@ ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)
 BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
 ClusterText = Annotated[Text, AfterValidator(check_cluster)]
 SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
-RelaxableRule = Literal[
-    "pass_rate",
-    "mean_score",
-    "error_rate",
-    "decline",
-    "new_errors",
-    "drop",
-    "slice_drop",
-    "regression",
-    "comparable",
-    "same_model",
-    "evaluators_unchanged",
-    "critical_case",
-    "critical_cases_remain",
-    "cost",
-    "cost_ratio",
-    "tokens",
-    "tokens_ratio",
-    "p95_latency",
-    "p95_latency_ratio",
-    "suites_remain",
-    "suites_report",
-    "calls_answered",
-    "cases_were_evaluated",
-    "evaluations_pending",
-    "scores_remain",
-    "judge_agreement",
-    "limits_apply",
-]
 
 
 class Table(BaseModel):
@@ -200,88 +170,6 @@ def check_distinct_names(tables: tuple[_Named, ...]) -> tuple[_Named, ...]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"must have different names; {', '.join(twice)} is used twice")
     return tables
-
-
-class LimitFields(BaseModel):
-    """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
-
-    model_config = ConfigDict(defer_build=True)
-
-    min_pass_rate: Rate | None = None
-    """Fail if a smaller share of the cases with a threshold passes. A case with several trials counts once, with the
-    share of its trials that pass.
-    """
-    pass_rate_confidence: Confidence | None = None
-    """`min_pass_rate` fails only if the one-sided upper bound of the pass rate (Wilson) at this confidence is below the
-    limit. It has no effect at a limit of 1.0.
-    """
-    max_error_rate: Rate | None = None
-    """The run is unmeasurable if a larger share of a suite's cases has errors."""
-    max_lost_scores: Rate | None = None
-    """The share of scores that may turn into None. If more are lost, and more than by chance, the row is unmeasurable.
-    Without it: 0.05.
-    """
-    min_score: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators. A case
-    with several trials counts once, with their mean.
-    """
-    max_drop: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise: one
-    number for all, or a table by globs of evaluators.
-    """
-    max_slice_drop: BySlice = Field(default_factory=dict)
-    """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table by
-    globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
-    """
-    max_decline: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is worse than in an earlier run of the same branch by more than this, and
-    by more than noise: one number for all, or a table by globs of evaluators. `decline_window` sets which run. It
-    applies to pushes and scheduled runs, not to pull requests.
-    """
-    fail_on_regression: bool | None = None
-    """Fail if any score is worse than the baseline by more than noise."""
-    fail_on_critical: bool | None = None
-    """Fail if a case tagged `critical` passed in the baseline and fails now."""
-    max_cost: Amount | None = None
-    """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: it is refused if the
-    lower end of its estimate exceeds the budget, and models are no longer asked when the next call would.
-    """
-    max_cost_ratio: Factor | None = None
-    """Fail if the cost is higher than this multiple of the baseline, and by more than noise."""
-    max_tokens: Amount | None = None
-    """Fail if a suite uses more tokens. Set for all suites, it is also the budget of the run."""
-    max_tokens_ratio: Factor | None = None
-    """Fail if the number of tokens is higher than this multiple of the baseline, and by more than noise."""
-    max_p95_ms: Amount | None = None
-    """Fail if the 95th percentile of a suite's latency is higher, in milliseconds."""
-    max_p95_ratio: Factor | None = None
-    """Fail if the 95th percentile of the latency is higher than this multiple of the baseline, and by more than
-    noise."""
-    min_judge_agreement: Rate | None = None
-    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it on a
-    random sample: its balanced accuracy and the share of failures that it finds must be above this, by lower bounds.
-    """
-    cluster: ClusterText | None = None
-    """What cases that aren't independent have in common, such as their document: a field of the input or of its
-    `metadata`, as for `slices`; or a pattern of names, such as `*[{cluster}-*]` for `test_chat[refund-3]`. It is
-    applied when a run is recorded, and wins over what a suite states.
-    """
-    severity: Mapping[RelaxableRule, Severity] = Field(default_factory=dict)
-    """What happens if a rule is violated, by the name of the rule: `fail`, `warn` or `off`."""
-
-
-class SuiteSettings(LimitFields, Table):
-    """Settings for some suites. For None, the setting for all suites applies.
-
-    `needs` names environment variables that the suites require.
-    """
-
-    repeats: Count | None = None
-    """Run every case of these suites N times."""
-    needs: Texts = ()
-    """Names of environment variables. Without them these suites are skipped in jobs of forks, and fail elsewhere. A
-    suite that a result file names is left out after its command ran.
-    """
 
 
 class PriceSettings(Table):

@@ -17,8 +17,9 @@ from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
 from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
-from scoregate.ci.settings.fields import PriceSettings, SuiteSettings
+from scoregate.ci.settings.fields import PriceSettings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
+from scoregate.ci.settings.limit_fields import LIMITS, SuiteSettings
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
 from scoregate.ci.settings.sources import TABLES, Keys, Layer, make_flag_layer, read_file_layer, with_relative_paths
@@ -232,11 +233,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "gateway": _parse_json,
     "prices": _parse_json,
     "model_headers": _parse_json,
-    "min_score": parse_table,
-    "max_decline": parse_table,
-    "max_drop": parse_table,
-    "max_slice_drop": parse_table,
     "severity": parse_table,
+    **{limit.name: parse_table for limit in LIMITS if limit.kind.by},
 }
 
 

@@ -28,7 +28,6 @@ from scoregate.ci.settings.fields import (
     Count,
     Factor,
     GroupNames,
-    LimitFields,
     NonNegativeInt,
     Origins,
     PolicySource,
@@ -38,15 +37,15 @@ from scoregate.ci.settings.fields import (
     Seconds,
     ShowOutputs,
     SliceFields,
-    SuiteSettings,
     Text,
     Texts,
     absolute_cache,
     parse_baseline_kind,
 )
 from scoregate.ci.settings.gateway_fields import GatewaySettings
+from scoregate.ci.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
-from scoregate.core.runs.policy import DEFAULTS, Criteria, Limits, Policy
+from scoregate.core.runs.policy import DEFAULTS, Criteria, Limits, Policy, gather_limits
 from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
@@ -72,7 +71,7 @@ def _check_address(value: str) -> str:
 Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 
 
-class Settings(ChangeFields, LimitFields):
+class Settings(ChangeFields, FeatureSettings, LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` is the root itself, so a file in it can't set it.
@@ -336,7 +335,7 @@ class Settings(ChangeFields, LimitFields):
         values = {name: getattr(table, name) for name in LimitFields.model_fields}
         places = {keys: place for keys, place in self.origins.items() if keys[: len(above)] == above}
         origin = {".".join(keys[len(above) :]): place for keys, place in places.items() if keys[len(above)] in values}
-        return Limits(**values, origin=origin)
+        return Limits(**gather_limits(values), origin=origin)
 
     def criteria(self) -> Criteria:
         """The criteria by which differences count."""

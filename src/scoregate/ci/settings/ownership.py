@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LimitFields, list_owned
 from scoregate.ci.settings.model import Settings
 from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
+from scoregate.core.declarations.declaration import Owner
 
 # No file can set these. The scheduler of a cluster can send code to the host.
 WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", "executor", "scheduler"})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
-HEAD_SETTINGS = frozenset(
+_OTHER_HEAD_SETTINGS = frozenset(
     {
         "install",
         "install_groups",
@@ -25,8 +27,9 @@ HEAD_SETTINGS = frozenset(
         "timeout",
     }
 )
+HEAD_SETTINGS = _OTHER_HEAD_SETTINGS | list_owned(Owner.HEAD)
 # What is run, what it is compared with, what is required of it, and what is published.
-BASE_SETTINGS = frozenset(
+_OTHER_BASE_SETTINGS = frozenset(
     {
         "affected",
         "affected_push",
@@ -44,7 +47,6 @@ BASE_SETTINGS = frozenset(
         "cache",
         "cassettes",
         "check_run",
-        "cluster",
         "commands",
         "comment",
         "config",
@@ -52,53 +54,35 @@ BASE_SETTINGS = frozenset(
         "confirm",
         "coverage_prompts",
         "coverage_tools",
-        "decline_window",
         "drift_control",
         "env_file",
         "evaluators",
-        "fail_on_critical",
-        "fail_on_regression",
         "gateway",
         "key",
         "margin",
         "max_cases",
-        "max_cost",
-        "max_cost_ratio",
-        "max_decline",
-        "max_drop",
-        "max_error_rate",
-        "max_lost_scores",
-        "max_p95_ms",
-        "max_p95_ratio",
-        "max_slice_drop",
-        "max_tokens",
-        "max_tokens_ratio",
         "min_agreement",
         "min_effect",
-        "min_judge_agreement",
         "min_overrides",
-        "min_pass_rate",
         "min_ratio",
-        "min_score",
         "model",
         "model_base_url",
         "model_headers",
         "otlp_endpoint",
         "otlp_receiver",
-        "pass_rate_confidence",
         "paths",
         "policy_from",
         "prices",
         "repeats",
         "repeats_budget",
         "require_baseline",
-        "severity",
         "show_outputs",
         "slices",
         "suite",
         "suites",
     }
 )
+BASE_SETTINGS = _OTHER_BASE_SETTINGS | LimitFields.model_fields.keys() | list_owned(Owner.BASE)
 # What the head adds to these is run as well.
 _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
@@ -106,7 +90,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 _SHOWN_VALUES = (
     *("affected", "affected_push", "alert", "allow_skip", "annotate_coverage", "annotate_unread", "baseline"),
     *("base_branch", "base_runs", "coverage_prompts", "coverage_tools"),
-    *("cache", "cassettes", "check_run", "comment", "confirm", "decline_window", "drift_control", "key", "max_cases"),
+    *("cache", "cassettes", "check_run", "comment", "confirm", "drift_control", "key", "max_cases"),
     *(
         "model",
         "otlp_endpoint",
@@ -119,6 +103,7 @@ _SHOWN_VALUES = (
         "suite",
         "config",
     ),
+    *(each.name for each in FEATURE_SETTINGS),
 )
 _SHOWN_NAMES = ("agent", "arms", "commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

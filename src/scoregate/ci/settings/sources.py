@@ -12,6 +12,7 @@ from typing import Any
 
 from scoregate.ci.file_access import read_project_file
 from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
+from scoregate.ci.settings.limit_fields import LIMITS
 from scoregate.core.records import record
 from scoregate.core.toml_lines import find_line
 from scoregate.errors import SettingsError
@@ -20,8 +21,8 @@ Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
 TABLES = (
-    *("min_score", "max_drop", "max_decline", "severity", "evaluators", "suites", "prices", "model_headers"),
-    *("agent", "arms", "gateway"),
+    *(limit.name for limit in LIMITS if limit.kind.by == "evaluator"),
+    *("severity", "evaluators", "suites", "prices", "model_headers", "agent", "arms", "gateway"),
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         suites=tuple(suites),
         scripts=tuple(scripts),
         notices=tuple(notice for each in matrix for notice in _notices(each)),
-        policy=asdict((settings.proposed or settings).policy()),
+        policy=(settings.proposed or settings).policy().to_record(),
         filters=tuple(dict.fromkeys(glob for run in runs for glob in run.filters)),
         file_filters=tuple(dict.fromkeys(glob for run in runs for glob in run.file_filters)),
         skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),

@@ -7,7 +7,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from scoregate import __version__
@@ -141,7 +141,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         suites=tuple(suites),
         scripts=(*_merge_scripts(shards), *_report_problems(shards, missing, of)),
         notices=tuple(_describe(shards, of)),
-        policy=asdict((settings.proposed or settings).policy()),
+        policy=(settings.proposed or settings).policy().to_record(),
         skipped=_union(run.skipped for run in runs),
         left_out=_union(run.left_out for run in runs),
         confirmations=tuple(_relabel_confirmations(shards, labels)),

@@ -9,6 +9,7 @@ from functools import partial
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
+from scoregate.core.declarations.kernel import CRITICAL_CASE, CRITICAL_CASES_REMAIN, NEW_ERRORS
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.limit_checks import reaches
@@ -49,7 +50,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         entry = find_accepted_case(comparison, suite, case)
         accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
-            "critical case",
+            CRITICAL_CASE,
             Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
             f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
             "no critical case newly fails",
@@ -139,7 +140,7 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
 def _not_measured(context: SuiteContext, value: str) -> Finding:
     origin = context.limits.find_origin("fail_on_critical")
     limit = "every critical case of the baseline"
-    return Finding("critical cases remain", Conclusion.UNMEASURABLE, value, limit, origin, context.suite.label)
+    return Finding(CRITICAL_CASES_REMAIN, Conclusion.UNMEASURABLE, value, limit, origin, context.suite.label)
 
 
 def _find_critical_cases(columns: Columns) -> list[str]:
@@ -193,7 +194,7 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
         return
     value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"
-    yield Finding("new errors", Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
+    yield Finding(NEW_ERRORS, Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
 
 
 def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[TrialValue]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from math import log
@@ -86,6 +86,7 @@ class Criteria:
         return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))
 
 
+LimitValue: TypeAlias = "float | bool | Mapping[str, float] | None"
 _Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
 
@@ -95,10 +96,6 @@ class Severity(StrEnum):
     FAIL = "fail"
     WARN = "warn"
     OFF = "off"
-
-
-# Kept out of `DEFAULTS`: stored policies of older baselines would otherwise show a difference.
-_DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OFF}
 
 
 @record
@@ -115,8 +112,8 @@ class Limits:
         max_lost_scores: the allowed share of scores that become None, in [0, 1].
         min_score: the required mean score, by glob of evaluators.
         max_drop: the allowed drop of the mean score, by glob of evaluators.
-        max_decline: the allowed drop of the mean score since an earlier run of the branch, by glob of evaluators.
         max_slice_drop: the allowed drop of every mean score in a slice, by glob of slices such as `language=fr`.
+        more: the limits of features, by name.
         fail_on_regression: whether a row with the label `worse` fails the run.
         fail_on_critical: whether a newly failing critical case fails the run.
         max_cost: US dollars.
@@ -139,7 +136,7 @@ class Limits:
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
     max_slice_drop: Mapping[str, float] = field(default_factory=dict)
-    max_decline: Mapping[str, float] = field(default_factory=dict)
+    more: Mapping[str, LimitValue] = field(default_factory=dict)
     fail_on_regression: bool | None = None
     fail_on_critical: bool | None = None
     max_cost: float | None = None
@@ -153,41 +150,42 @@ class Limits:
     severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
-    def severity_of(self, rule: str) -> Severity:
-        """The effect of a failed rule, such as `error rate`."""
-        name = rule.replace(" ", "_")
-        return self.severity.get(name, _DEFAULT_SEVERITY.get(name, Severity.FAIL))
-
     def merge(self, narrow: Limits) -> Limits:
         """Replace limits by the ones that narrower limits set; mappings are merged."""
-        merged: dict[str, Any] = {}
-        for each in fields(self):
-            wide_value, value = getattr(self, each.name), getattr(narrow, each.name)
-            if isinstance(wide_value, Mapping):
-                merged[each.name] = {**wide_value, **value}
-            else:
-                merged[each.name] = wide_value if value is None else value
-        return replace(self, **merged)
+        merged = dict(self.items())
+        for name, value in narrow.items():
+            if isinstance(value, Mapping):
+                merged[name] = {**(merged.get(name) or {}), **value}
+            elif value is not None:
+                merged[name] = value
+        return Limits(**gather_limits(merged))
 
-    @property
-    def relative_gates(self) -> tuple[str, ...]:
-        """The names of the limits that are set and need a baseline."""
-        return tuple(name for name in _RELATIVE if getattr(self, name) not in (None, False, {}))
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """All names and values, with the limits of features among those of the kernel."""
+        for each in fields(self):
+            if each.name == "more":
+                yield from self.more.items()
+            else:
+                yield each.name, getattr(self, each.name)
+
+    def get(self, name: str, default: object) -> Any:
+        """The value of a limit; the default if nothing sets it."""
+        return getattr(self, name) if name in _KERNEL_LIMITS else self.more.get(name, default)
 
     def find_origin(self, *names: str) -> str:
         """Where a limit is set: the origin of the first of these names that has one."""
         return next((self.origin[name] for name in names if name in self.origin), "default")
 
 
-_RELATIVE = (
-    "max_drop",
-    "max_slice_drop",
-    "fail_on_regression",
-    "fail_on_critical",
-    "max_cost_ratio",
-    "max_tokens_ratio",
-    "max_p95_ratio",
-)
+_KERNEL_LIMITS = frozenset(each.name for each in fields(Limits))
+
+
+def gather_limits(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Limits by name as the arguments of `Limits`, which keeps those of features together."""
+    more = {name: value for name, value in values.items() if name not in _KERNEL_LIMITS}
+    return {**{name: value for name, value in values.items() if name in _KERNEL_LIMITS}, "more": more}
+
+
 DEFAULTS = Limits(min_pass_rate=1.0, max_error_rate=0.05, severity={"comparable": Severity.WARN})
 
 
@@ -212,9 +210,19 @@ class Policy:
     min_overrides: int = 10
 
     @property
+    def all_limits(self) -> tuple[Limits, ...]:
+        """The limits for all suites, and those for some."""
+        return (self.default, *self.suites.values())
+
+    def to_record(self) -> dict[str, Any]:
+        """The policy as a run stores it, with the limits of features among those of the kernel."""
+        suites = {glob: dict(limits.items()) for glob, limits in self.suites.items()}
+        return {**asdict(self), "default": dict(self.default.items()), "suites": suites}
+
+    @property
     def asks_for_calibration(self) -> bool:
         """Whether a limit depends on the agreement of judges with people."""
-        return any(each.min_judge_agreement is not None for each in (self.default, *self.suites.values()))
+        return any(each.min_judge_agreement is not None for each in self.all_limits)
 
     def limits_of(self, suite: SuiteResult) -> Limits:
         """The limits of one suite."""
@@ -223,12 +231,6 @@ class Policy:
             if matches_suite(suite, glob):
                 merged = merged.merge(limits)
         return merged
-
-    @property
-    def relative_gates(self) -> tuple[str, ...]:
-        """The names of the limits that are set for any suite and need a baseline."""
-        names = (name for limits in (self.default, *self.suites.values()) for name in limits.relative_gates)
-        return tuple(dict.fromkeys(names))
 
     @property
     def cluster_settings(self) -> dict[str, str]:
@@ -243,7 +245,7 @@ class Policy:
     @property
     def slice_fields(self) -> tuple[str, ...]:
         """The fields whose slices limits of any suite name."""
-        names = (name for limits in (self.default, *self.suites.values()) for name in limits.max_slice_drop)
+        names = (name for limits in self.all_limits for name in limits.max_slice_drop)
         return tuple(dict.fromkeys(find_limited_fields(names)))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
@@ -297,16 +299,22 @@ def _criteria_differences(old: Policy, new: Policy) -> Iterator[str]:
 
 
 def _limit_differences(subject: str, old: _Parts, new: _Parts) -> Iterator[str]:
-    for each in fields(old):
-        before, after = getattr(old, each.name), getattr(new, each.name)
-        if each.name in ("origin", "evaluators") or before == after:
+    old_values, new_values = _list_values(old), _list_values(new)
+    for name in dict.fromkeys([*old_values, *new_values]):
+        before, after = old_values.get(name), new_values.get(name)
+        if name in ("origin", "evaluators") or before == after:
             continue
-        if not isinstance(before, Mapping):
-            yield f"{each.name}{subject}: {_format_limit(before)} → {_format_limit(after)}"
+        if not isinstance(before, Mapping) and not isinstance(after, Mapping):
+            yield f"{name}{subject}: {_format_limit(before)} → {_format_limit(after)}"
             continue
+        before, after = before or {}, after or {}
         for key in dict.fromkeys([*before, *after]):
             if before.get(key) != after.get(key):
-                yield f"{each.name}.{key}{subject}: {_format_limit(before.get(key))} → {_format_limit(after.get(key))}"
+                yield f"{name}.{key}{subject}: {_format_limit(before.get(key))} → {_format_limit(after.get(key))}"
+
+
+def _list_values(part: _Parts) -> dict[str, Any]:
+    return dict(part.items()) if isinstance(part, Limits) else {n.name: getattr(part, n.name) for n in fields(part)}
 
 
 def _format_limit(value: object) -> str:
@@ -326,7 +334,6 @@ class OneRunLimit(NamedTuple):
     value: Any
 
 
-_LIMITS = frozenset(each.name for each in fields(Limits)) - {"origin"}
 # What the places of values start with that an option, a variable or an input of the action sets.
 _FOR_ONE_RUN = ("--", "SCOREGATE_", "INPUT_")
 
@@ -342,5 +349,5 @@ def list_one_run_limits(policy: Mapping[str, Any]) -> Iterator[OneRunLimit]:
         return
     for path, place in origin.items():
         name, _, rest = str(path).partition(".")
-        if name in _LIMITS and isinstance(place, str) and place.startswith(_FOR_ONE_RUN):
+        if name in default and isinstance(place, str) and place.startswith(_FOR_ONE_RUN):
             yield OneRunLimit(name, rest, place, default.get(name))

@@ -10,7 +10,7 @@ from math import ceil
 from scoregate.core.records import record
 from scoregate.core.sharding.partition import Assignment
 
-MOST_MATRIX_JOBS = 256
+MOST_MATRIX_JOBS = 256  # GitHub's limit
 _BALANCED, _SMALL = 1.05, 0.05  # shares of the length of a shard
 _PARTS_PER_SHARD = 4
 Load = tuple[float, tuple[Assignment, ...]]

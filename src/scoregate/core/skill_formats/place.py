@@ -55,6 +55,7 @@ class CasesPlace:
             ValueError: there are too many, or the glob is invalid.
         """
         top = self.root / self.folder
+        # The one more shows that there are too many.
         files = sorted(islice((each for each in top.glob(glob) if each.is_file()), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             raise ValueError(f"the pattern matches more than {MOST_FILES:,} files")

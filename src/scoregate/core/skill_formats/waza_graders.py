@@ -116,6 +116,7 @@ class WazaGraders:
                     shown = f"{label}: {show(file)} equals {show(snapshot)}"
                     graders.add(shown, "file_equals", each.line, path=file, source=source)
             for text in each.read_texts("contains"):
+                # As in a diff: a line with `-` is one that must be gone.
                 negated = {"negated": True} if text.startswith("-") else {}
                 shown = f"{label}: {show(file)} contains {show(text)}"
                 fragment = text[1:] if text[0] in "+-" else text
@@ -199,7 +200,7 @@ class WazaGraders:
                     continue
                 given = {key: text for key, text in patterns.items() if text is not None}
                 shown = f"{label}: {name} {' '.join(given.values()):.200}"
-                checked = CaseGraders()
+                checked = CaseGraders()  # apart: without one of its patterns, a constraint would match more
                 for text in given.values():
                     checked.add_pattern(shown, "", each, text)
                 graders.unsupported += checked.unsupported

@@ -19,10 +19,10 @@ from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection, merge_group_base, pull_request
 from scoregate.ci.github.responses import text_at
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.ci.settings.window import Window, parse_window
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
+from scoregate.features.decline.declare import DECLINE_WINDOW, Window, parse_window
 
 _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
 
@@ -50,7 +50,7 @@ async def find_decline_base(
     connection: Connection | None,
     base: BaseCommit | None,
 ) -> Baseline | None:
-    """The run of the branch that is `decline_window` ago; None if nothing asks for it, or in a pull request's job.
+    """The run of the branch that is `decline_window` ago; None in a pull request's job.
 
     A change isn't blamed for what others merged, so only jobs on the branch itself compare with its past.
 
@@ -61,12 +61,9 @@ async def find_decline_base(
         connection: the job's GitHub; None outside of jobs.
         base: the commit and branch of the job's baseline.
     """
-    policy = settings.policy()
-    if not any(limits.max_decline for limits in (policy.default, *policy.suites.values())):
-        return None
     if connection is None or connection.api is None or base is None or not _is_on_branch(connection, base):
         return None
-    window = parse_window(settings.decline_window)
+    window = parse_window(DECLINE_WINDOW.of(settings))
     try:
         if settings.baseline_kind is BaselineKind.HISTORY:
             stored = _list_history(root, environ, base.branch, connection.key)
@@ -89,7 +86,7 @@ async def _read_first(stored: AsyncGenerator[EarlierRun], window: Window, *, own
     """The first run at the window's end or before it that is whole and can be read."""
     newest_end = datetime.now(UTC) - timedelta(days=window.number)
     commits, problems = {own_commit}, list[str]()
-    async with aclosing(stored):
+    async with aclosing(stored):  # the generator closes the history, also if it isn't read to its end
         async for each in stored:
             if each.commit in commits:
                 continue

@@ -11,13 +11,14 @@ from scoregate.core.runs.run import Run
 from scoregate.core.sections import Place, Section, add_section
 from scoregate.core.slots import Slots
 from scoregate.errors import RecordError
+from scoregate.features.decline.declare import MAX_DECLINE
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
 
 
 class DeclineStep(Step):
@@ -26,13 +27,13 @@ class DeclineStep(Step):
     name = "decline"
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        from scoregate.features.decline.rule import RULE
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        from scoregate.features.decline.rule import CHECK
 
-        return (RULE,)
+        return (CHECK,)
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
-        if not any(each.max_decline for each in (settings, *settings.suites.values())):
+        if not MAX_DECLINE.is_set_for_any(settings.policy()):
             return slots
         from scoregate.features.decline.earlier_run import find_decline_base
 
@@ -67,3 +68,6 @@ class DeclineStep(Step):
             text = f"max_decline was not applied: {past.base_note}."
             slots = add_section(slots, Section(self.name, Place.BASELINE, (text,)))
         return replace(comparison, slots=slots)
+
+
+STEP = DeclineStep()

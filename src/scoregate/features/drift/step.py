@@ -39,3 +39,6 @@ class DriftStep(Step):
         if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:
             return run
         return replace(run, notices=(*run.notices, _OTHER_COMMIT))
+
+
+STEP = DriftStep()

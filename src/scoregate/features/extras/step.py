@@ -22,3 +22,6 @@ class ExtrasStep(Step):
             work.run, work.baseline, work.plan, work.settings, work.ports, exemptions=exemptions
         )
         return replace(work, run=run, baseline=baseline)
+
+
+STEP = ExtrasStep()

@@ -1,0 +1,67 @@
+"""The settings and the rule of `max_decline`."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from scoregate.core.declarations.declaration import BY_EVALUATOR, TEXT, Feature, Limit, Rule, Setting
+from scoregate.core.records import record
+
+_WINDOW = re.compile(r"([1-9][0-9]{0,3}) (run|day)s?")
+
+
+@record
+class Window:
+    """How far back an earlier run is: a number of runs, or of days.
+
+    Attributes:
+        number: how many.
+        unit: what is counted.
+    """
+
+    number: int
+    unit: Literal["run", "day"]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}{'s' if self.number > 1 else ''}"
+
+
+def parse_window(text: str) -> Window:
+    """A window such as `10 runs` or `30 days`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = _WINDOW.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r:.100} must be a number of runs or days, such as '10 runs' or '30 days'")
+    return Window(int(match[1]), "run" if match[2] == "run" else "day")
+
+
+def _check_window(text: str) -> str:
+    parse_window(text)
+    return text
+
+
+RULE = Rule("decline", "A score declined", "Decline")
+MAX_DECLINE = Limit(
+    "max_decline",
+    BY_EVALUATOR,
+    """Fail if the mean score of an evaluator is worse than in an earlier run of the same branch by more than this, and
+    by more than noise: one number for all, or a table by globs of evaluators. `decline_window` sets which run. It
+    applies to pushes and scheduled runs, not to pull requests.
+    """,
+)
+DECLINE_WINDOW = Setting(
+    "decline_window",
+    TEXT,
+    "10 runs",
+    """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
+    is at least so many `days` old.
+    """,
+    "Gates",
+    "a number of runs or days, such as `10 runs` or `30 days`",
+    check=_check_window,
+)
+FEATURE = Feature("decline", (RULE,), (MAX_DECLINE,), (DECLINE_WINDOW,))

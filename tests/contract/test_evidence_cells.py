@@ -1,0 +1,62 @@
+"""Each cell of the table of what trials count for changes a golden output: nothing else decides.
+
+Each cell that is listed has a golden world that notices if it is flipped. To find one for a new cell, flip it and run
+the worlds of its origin, role or mark.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from tests.golden.archive import read_worlds
+from tests.golden.harness import judge_world
+
+evidence = pytest.importorskip("scoregate.core.runs.evidence")
+
+NOTICED_BY = {
+    ("CONTROL", "CONTROL"): "slices+control",
+    ("CONTROL", "KEPT"): "kept+control",
+    ("CONTROL", "RESUMED"): "resumed+control",
+    ("ERRORS", "CARRIED"): "carried+arms",
+    ("ERRORS", "WITHOUT"): "arms+limits",
+    ("FAILURES", "MAIN"): "past",
+    ("FAILURES", "RETRY"): "confirm+critical",
+    ("LIMITS", "CARRIED"): "carried+quarantine",
+    ("LIMITS", "MAIN"): "past",
+    ("LIMITS", "WITHOUT"): "arms+limits",
+    ("MEANS", "KEPT"): "kept+quarantine",
+    ("MEANS", "MEASURED"): "kept+slices",
+    ("OLDER", "KEPT"): "kept+decline",
+    ("PASS_RATE", "CARRIED"): "carried+slices",
+    ("PASS_RATE", "KEPT"): "kept+slices",
+    ("PASS_RATE", "MAIN"): "past",
+    ("PASS_RATE", "MEASURED"): "past",
+    ("PASS_RATE", "RESUMED"): "resumed+slices",
+    ("ROWS", "CARRIED"): "carried+quarantine",
+    ("ROWS", "MAIN"): "past",
+    ("ROWS", "WITHOUT"): "arms+limits",
+    ("SLICES", "CARRIED"): "carried+slices",
+    ("SLICES", "MAIN"): "slices",
+    ("TEST", "CARRIED"): "carried+quarantine",
+    ("TEST", "EXTRA"): "slices+extras",
+    ("TEST", "KEPT"): "kept+quarantine",
+    ("TEST", "MAIN"): "past",
+    ("TEST", "MEASURED"): "past",
+    ("TEST", "RESUMED"): "resumed+quarantine",
+}
+
+
+@cache
+def judge_unchanged(name: str) -> dict[str, str]:
+    return judge_world(read_worlds()[name])
+
+
+@pytest.mark.parametrize(("use", "kind"), NOTICED_BY, ids="-".join)
+def test_a_flipped_cell_changes_a_golden_output(monkeypatch: pytest.MonkeyPatch, use: str, kind: str) -> None:
+    world = NOTICED_BY[use, kind]
+    before = judge_unchanged(world)
+    kinds = {each.name: each for of in (evidence.TrialOrigin, evidence.TrialRole, evidence.TrialMark) for each in of}
+    known, flipped = evidence.COUNTS, evidence.Use[use]
+    monkeypatch.setattr(evidence, "COUNTS", {**known, flipped: known[flipped] ^ {kinds[kind]}})
+    assert judge_world(read_worlds()[world]) != before, f"{kind} in the row {use} of the table decides nothing"

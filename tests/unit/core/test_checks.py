@@ -1,0 +1,72 @@
+"""Checks that features add: their places, and limits that they leave without a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.unit.core.builders import ExampleSuite, run_of, scored
+
+from scoregate.core.comparison.comparison import compare
+from scoregate.core.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
+from scoregate.core.declarations.kernel import ERROR_RATE
+from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.gate.check import SuiteCheck
+from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.core.runs.policy import Limits, LimitValue, Policy
+from scoregate.core.runs.run import Run
+
+TRIAL = Rule("trial")
+LENGTH, BY_NAME = Limit("max_length", AMOUNT), Limit("max_change", BY_EVALUATOR, is_relative=True)
+RUN = run_of(ExampleSuite(scored(1.0, 1.0)))
+
+
+def find_nothing(_: SuiteContext) -> Iterator[Finding]:
+    return iter(())
+
+
+def find_something(context: SuiteContext) -> Iterator[Finding]:
+    yield Finding(TRIAL, Conclusion.PASSED, "3", "≤ 5", suite=context.suite.label)
+
+
+SILENT = SuiteCheck(find_nothing, (TRIAL,), limits=(LENGTH, BY_NAME))
+
+
+def judge(check: SuiteCheck, *, base: Run | None = None, run: Run = RUN, **more: LimitValue) -> Verdict:
+    return evaluate_gates(compare(run, base), Policy(Limits(more=more, max_error_rate=0.05)), checks=(check,))
+
+
+def test_a_limit_that_is_set_and_not_checked_is_unmeasurable() -> None:
+    verdict = judge(SILENT, max_length=5.0)
+    (found,) = verdict.failed
+    assert (verdict.exit_code, found.rule, found.suite) == (3, "trial", "demo")
+    assert found.value == "max_length is set, but was not checked"
+    assert judge(SILENT, base=RUN, max_change={"e": 0.1}).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        judge(SILENT),
+        judge(SILENT, max_change={"e": 0.1}),
+        judge(replace(SILENT, explain=lambda _: "a reason"), max_length=5.0),
+        judge(replace(SILENT, is_silent=True), max_length=5.0),
+        judge(replace(SILENT, find=find_something), max_length=5.0),
+    ],
+    ids=["not set", "no baseline", "with a reason", "names failures only", "with a finding"],
+)
+def test_a_limit_needs_a_finding_or_a_reason(verdict: Verdict) -> None:
+    assert verdict.exit_code == 0
+
+
+def test_another_rule_can_be_the_reason() -> None:
+    empty = judge(SILENT, run=run_of(ExampleSuite({})), max_length=5.0)
+    assert [each.rule for each in empty.failed] == ["cases ran"]
+
+
+def test_a_check_comes_before_the_rule_that_it_names() -> None:
+    first = judge(replace(SILENT, find=find_something, before=ERROR_RATE), max_length=5.0)
+    last = judge(replace(SILENT, find=find_something), max_length=5.0)
+    names = [each.rule for each in first.findings], [each.rule for each in last.findings]
+    assert (names[0][0], names[1][-1]) == ("trial", "trial")
