@@ -36,6 +36,7 @@ from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.runs.run_costs import sum_costs, sum_tokens
 from scoregate.core.sections import Place
 from scoregate.features.exemptions.section import QuarantinedView
 from scoregate.features.steps import STEPS
@@ -234,6 +235,19 @@ def test_calls_of_cases_in_quarantine_count_for_limits_of_the_suite(
     ]
     assert [[each.rule for each in verdict.failed] for verdict in verdicts] == [[failed], [failed]]
     assert verdicts[0].failed == verdicts[1].failed
+
+
+def test_a_kept_case_in_quarantine_counts_for_limits_and_is_not_paid_again() -> None:
+    trials = replace(flaky_case(1), usage=Usage(100, cost=10.0)), Trial("own", usage=Usage(9, cost=1.0))
+    run = make_run(suite(range(0), *trials))
+    cases = [replace(case, reused="base" if case.hash.startswith("flaky") else None) for case in run.cases]
+    (only,) = run.suites
+    run = replace(run, suites=(replace(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
+    exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
+    for max_cost, failed in ((10.5, ["cost"]), (11.5, [])):
+        result = judge_run(run, Baseline(None, ""), Settings(max_cost=max_cost), STEPS, exemptions=exemptions)
+        assert [each.rule for each in result.verdict.failed] == failed
+        assert (sum_costs(result.comparison.run), sum_tokens(result.comparison.run)) == (1, 9)
 
 
 def test_stored_answers_of_cases_in_quarantine_are_no_fall_of_the_cost() -> None:
