@@ -56,7 +56,6 @@ STAGES = {
     "ci.launch",
     "ci.listen",
     "ci.report",
-    "ci.tool_lists",
 }
 # Modules that put the stages together.
 GLUE = {
@@ -98,9 +97,7 @@ GLUE = {
     "ci.resume",
     "ci.skip_label",
     "ci.steps",
-    "ci.tool_coverage",
     "ci.trace_receiver",
-    "ci.server_tools",
     "ci.shared_history",
     "ci.unread_files",
     "ci.wiring",
@@ -144,7 +141,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE | {"features.declarations"},
+    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers"},
     "features.declarations": BASE,
     "cli": BASE
     | SHARED

@@ -15,7 +15,8 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.judge import GateResult, compare_without_slices, judge_run
+from scoregate.ci.job import make_report_context
+from scoregate.ci.judge import GateResult, compare_without_slices, judge_run, make_view
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
@@ -66,7 +67,7 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> G
         judged = judge(work.run)
         keep_stable_cases(work.run, judged.comparison, ports.amend)
         alert = await _find_alert(judged, work.plan, settings, ports, judge)
-        outcome = await _report(judged, ports.reporting, alert)
+        outcome = await _report(judged, ports.reporting, steps, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
@@ -209,7 +210,7 @@ async def gate_finished_run(
         run = check(with_history(run, history, baseline, amend, steps, slots), baseline)
         judged = judge_run(run, baseline, settings, steps, reporting.calibrations, exemptions=exemptions, slots=slots)
         keep_stable_cases(run, judged.comparison, amend)
-        return await _report(judged, reporting)
+        return await _report(judged, reporting, steps)
 
 
 async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
@@ -265,11 +266,15 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
     amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
 
 
-async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:
-    view = replace(reporting.build_view(outcome.comparison, outcome.verdict), alert=alert)
-    if reporting.find_coverage is not None:
-        coverage, problems = await reporting.find_coverage(outcome.comparison.run)
-        view = replace(view, coverage=coverage, notices=(*view.notices, *problems))
-    delivery = await reporting.publish(view)
+async def _report(
+    outcome: GateResult, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None
+) -> GateResult:
+    from scoregate.ci.report.alert import ALERT
+
+    comparison = replace(outcome.comparison, slots=outcome.comparison.slots.put(ALERT, alert))
+    for step in steps:
+        comparison = await step.before_report(comparison, reporting.context)
+    view = make_view(comparison, outcome.verdict, make_report_context(reporting.context), steps)
+    delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -21,18 +21,14 @@ from scoregate.core.runs.run import Run
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Delivery
-    from scoregate.ci.report.coverage import CoverageView
+    from scoregate.ci.publish.delivery import Delivery, Publisher
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
-    from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.comparison.quarantine import Quarantine
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import Verdict
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]
-FindCoverage: TypeAlias = "Callable[[Run], Awaitable[tuple[CoverageView | None, list[str]]]]"
 
 
 class RecordPlan(Protocol):
@@ -72,14 +68,11 @@ class Reporting:
         apply_reviews: applies the reviews that were added after a run; it blocks.
         calibrations: reads how well judges agree with people; it blocks.
         announce: a context that is open from the start to the end of the pipeline.
-        build_view: builds what reports print.
-        publish: delivers the reports.
+        publish: delivers the reports, also with these publishers of features.
         load_exemptions: loads the accepted regressions and quarantined cases.
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
-        find_coverage: finds what no case uses of the listed tools and prompts, and what is wrong with the lists; None
-            without a list.
         alerts: whether the run reports what got worse, see the setting `alert`.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
@@ -88,12 +81,10 @@ class Reporting:
     apply_reviews: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
-    build_view: Callable[[Comparison, Verdict], ReportView]
-    publish: Callable[[ReportView], Awaitable[Delivery]]
+    publish: Callable[[ReportView, Sequence[Publisher]], Awaitable[Delivery]]
     load_exemptions: Callable[[], Awaitable[Exemptions]]
     context: JobContext
     is_scheduled: bool = False
-    find_coverage: FindCoverage | None = None
     alerts: bool = False
     preload: Callable[[], None] = lambda: None
 

@@ -14,7 +14,6 @@ from scoregate.ci.publish.job_log import publish_annotations, publish_summary
 from scoregate.ci.publish.otlp import publish_to_collector
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.shared_history import publish_to_history
-from scoregate.ci.tool_coverage import publish_unused_items
 from scoregate.ci.unread_files import publish_unread_files
 
 PUBLISHERS: Sequence[Publisher] = (
@@ -22,15 +21,19 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_summary,
     publish_annotations,
     publish_unread_files,
-    publish_unused_items,
     publish_comment,
     publish_to_branch,
     publish_to_history,
     publish_to_collector,
     publish_alert,
 )
+# Notices of features come after those of files, and before what takes time.
+_PLACE = PUBLISHERS.index(publish_comment)
 
 
-async def publish(view: ReportView, target: PublishTarget, check: CheckRun | None = None) -> Delivery:
-    """Deliver a report with all publishers; to `check` too if there is one."""
-    return await deliver(view, target, (*PUBLISHERS, check.publish) if check else PUBLISHERS)
+async def publish(
+    view: ReportView, target: PublishTarget, check: CheckRun | None = None, *, more: Sequence[Publisher] = ()
+) -> Delivery:
+    """Deliver a report with all publishers, those of features among them; to `check` too if there is one."""
+    own = (check.publish,) if check else ()
+    return await deliver(view, target, (*PUBLISHERS[:_PLACE], *more, *PUBLISHERS[_PLACE:], *own))

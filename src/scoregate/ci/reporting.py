@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,18 +13,16 @@ from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.exemptions import load_exemptions
-from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_report_context
-from scoregate.ci.ports import FindCoverage, Reporting
+from scoregate.ci.job import JobContext, has_alerts, make_publish_target
+from scoregate.ci.ports import Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.ci.publish.check_run import CheckRun
-    from scoregate.ci.publish.delivery import Delivery
+    from scoregate.ci.publish.delivery import Delivery, Publisher
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate import Verdict
 
 
 def apply_stored_reviews(root: Path, run: Run) -> Run:
@@ -77,7 +76,6 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         apply_reviews=partial(apply_stored_reviews, context.root),
         calibrations=partial(load_calibrations, context.root),
         announce=check.open if check else nullcontext,
-        build_view=partial(_build_view, context),
         publish=partial(_publish, context, check),
         load_exemptions=partial(
             load_exemptions,
@@ -89,7 +87,6 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         ),
         context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
-        find_coverage=_coverage_finder(context),
         alerts=has_alerts(context),
         preload=preload_reports,
     )
@@ -145,23 +142,10 @@ def preload_reports() -> None:
     load_renderers()
 
 
-def _coverage_finder(context: JobContext) -> FindCoverage | None:
-    settings = context.settings
-    if not settings.coverage_tools and not settings.coverage_prompts:
-        return None
-    from scoregate.ci.tool_coverage import find_coverage
-
-    return partial(find_coverage, context.root, settings, context.folder, context.out, context.environ)
-
-
-def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
-    from scoregate.ci.report.build_view import build_view
-
-    return build_view(comparison, verdict, make_report_context(context))
-
-
-async def _publish(context: JobContext, check: CheckRun | None, view: ReportView) -> Delivery:
+async def _publish(
+    context: JobContext, check: CheckRun | None, view: ReportView, more: Sequence[Publisher]
+) -> Delivery:
     from scoregate.ci.publishers import publish
     from scoregate.ci.reports import load_renderers
 
-    return await publish(view, make_publish_target(context, load_renderers()), check)
+    return await publish(view, make_publish_target(context, load_renderers()), check, more=more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import Ports
+    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.ci.report.context import ReportContext
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
+    from scoregate.core.gate import Verdict
     from scoregate.core.gate.check import SuiteCheck
+    from scoregate.core.sections import Section
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
@@ -61,6 +65,21 @@ class Work:
     compare: Callable[[Run, Baseline, Exemptions], Comparison]
 
 
+@record
+class Judged:
+    """What reports are about.
+
+    Attributes:
+        comparison: the comparison of the run with its baseline.
+        verdict: the verdict of the gate rules.
+        context: where the report is read.
+    """
+
+    comparison: Comparison
+    verdict: Verdict
+    context: ReportContext
+
+
 class Step:
     """A feature's part of a run."""
 
@@ -100,6 +119,18 @@ class Step:
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
+
+    async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
+        """Find what only reports need, once a run is judged in a job."""
+        return comparison
+
+    def publishers(self) -> Sequence[Publisher]:
+        """What else delivers a report."""
+        return ()
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        """What it says in reports."""
+        return ()
 
 
 async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:

@@ -12,15 +12,15 @@ from scoregate.ci.baseline.previous import find_earlier_run
 from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.report.console_text import TrimmedLines
-from scoregate.ci.report.console_variants import render_variants
 from scoregate.ci.report.result_json import to_json_value
-from scoregate.ci.report.variants_view import build_variant_tables, variant_data
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.core.comparison.variants import DIFFERENCE, rank_suites
 from scoregate.errors import UsageError
+from scoregate.features.variants.section import build_variant_tables, variant_data
+from scoregate.features.variants.terminal import render_variants
 
 
 @click.command("compare")

@@ -130,7 +130,8 @@ def print_result(
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    from scoregate.ci.report.build_view import build_view
+    from scoregate.ci.judge import make_view
+    from scoregate.features.steps import STEPS
 
     job = read_ci_job(os.environ)
     context = ReportContext(
@@ -141,7 +142,7 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
         named=named,
         redact=make_redactor(),
     )
-    return build_view(outcome.comparison, outcome.verdict, context)
+    return make_view(outcome.comparison, outcome.verdict, context, STEPS)
 
 
 def make_redactor() -> Callable[[str], str]:

@@ -1,4 +1,4 @@
-"""All features, in the order in which their hooks are called.
+"""All features, in the order in which their hooks are called and their sections are printed.
 
 Settings import this table, so a feature's module `declare` imports nothing heavy.
 """
@@ -8,5 +8,16 @@ from __future__ import annotations
 from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
-# Failures are confirmed last: repeats and the control can change which cases fail newly.
-FEATURES: tuple[Feature, ...] = (DECLINE, Feature("extras"), Feature("drift"), Feature("confirm"))
+FEATURES: tuple[Feature, ...] = (
+    DECLINE,
+    Feature("extras"),
+    Feature("exemptions"),  # which cases count comes before what moved
+    Feature("drift"),
+    Feature("confirm"),  # repeats and the control can change which cases fail newly
+    Feature("arms"),
+    Feature("variants"),
+    Feature("slices"),
+    Feature("costs"),
+    Feature("gateway"),  # the calls explain the costs
+    Feature("coverage"),
+)

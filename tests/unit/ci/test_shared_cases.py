@@ -71,11 +71,11 @@ def test_all_reports_of_a_run_read_its_cases_once(tmp_path: Path) -> None:
 
     def count_cases() -> Iterator[CaseResult]:
         nonlocal parsed
-        for case in view.cases():
+        for case in view.trials.read():
             parsed += 1
             yield case
 
-    own_view = replace(view, cases=count_cases)
+    own_view = replace(view, trials=replace(view.trials, read=count_cases))
     target = PublishTarget(tmp_path, load_renderers(), redact_chunks=Redactor().stream)
     assert anyio.run(publish_files, own_view, target).warnings == ()
     assert parsed == len(trials)
@@ -85,12 +85,13 @@ def test_all_reports_of_a_run_read_its_cases_once(tmp_path: Path) -> None:
 
 def test_a_report_that_stops_does_not_block_others(tmp_path: Path) -> None:
     def read_some(view: ReportView) -> Iterator[str]:
-        yield next(view.cases()).hash
+        yield next(view.trials.read()).hash
 
     def read_all(view: ReportView) -> Iterator[str]:
-        yield from (f"{case.hash}\n" for case in view.cases())
+        yield from (f"{case.hash}\n" for case in view.trials.read())
 
-    view = replace(view_of(make_run(ExampleSuite("demo", [Trial("c")]))), cases=Source().read)
+    view = view_of(make_run(ExampleSuite("demo", [Trial("c")])))
+    view = replace(view, trials=replace(view.trials, read=Source().read))
     anyio.run(publish_files, view, PublishTarget(tmp_path, {"some": read_some, "all": read_all}))
     assert (tmp_path / "some").read_text() == "case 0"
     assert (tmp_path / "all").read_text().splitlines() == [case.hash for case in CASES]

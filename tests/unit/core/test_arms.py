@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from tests.unit.core.builders import HALF, ExampleSuite, info, run_of
 
-from scoregate.ci.report.arms import build_arms
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import Fingerprint
@@ -17,6 +16,7 @@ from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import DEFAULTS, Policy
 from scoregate.core.runs.run import Run
+from scoregate.features.arms.section import build_arms
 
 WITHOUT = {"task": "without"}
 NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)

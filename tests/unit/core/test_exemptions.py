@@ -12,11 +12,9 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.judge import GateResult, judge_run, make_view
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
-from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
 from scoregate.core.comparison.comparison import accepts_row
@@ -38,6 +36,9 @@ from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.runs.run_costs import sum_costs, sum_tokens
+from scoregate.core.sections import Place
+from scoregate.features.exemptions.section import QuarantinedView
 from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"
@@ -74,7 +75,7 @@ def gate_result(
 
 
 def view_of(result: GateResult) -> ReportView:
-    return build_view(result.comparison, result.verdict, CONTEXT)
+    return make_view(result.comparison, result.verdict, CONTEXT, STEPS)
 
 
 def list_states(result: GateResult) -> list[ExemptionState]:
@@ -208,9 +209,10 @@ def test_cases_in_quarantine_count_on_neither_side(is_younger: bool) -> None:
         view = view_of(result)
         assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
         assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
-        (case,) = view.quarantined
+        (section,) = view.sections_at(Place.CASES)
+        (case,) = section.content["quarantined"]
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
-        assert [each.hash for each in view.cases()] == [f"c{at}" for at in range(40)]
+        assert [each.hash for each in view.trials.read()] == [f"c{at}" for at in range(40)]
         assert view.title.endswith("; 1 case in quarantine")
 
 
@@ -233,6 +235,19 @@ def test_calls_of_cases_in_quarantine_count_for_limits_of_the_suite(
     ]
     assert [[each.rule for each in verdict.failed] for verdict in verdicts] == [[failed], [failed]]
     assert verdicts[0].failed == verdicts[1].failed
+
+
+def test_a_kept_case_in_quarantine_counts_for_limits_and_is_not_paid_again() -> None:
+    trials = replace(flaky_case(1), usage=Usage(100, cost=10.0)), Trial("own", usage=Usage(9, cost=1.0))
+    run = make_run(suite(range(0), *trials))
+    cases = [replace(case, reused="base" if case.hash.startswith("flaky") else None) for case in run.cases]
+    (only,) = run.suites
+    run = replace(run, suites=(replace(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
+    exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
+    for max_cost, failed in ((10.5, ["cost"]), (11.5, [])):
+        result = judge_run(run, Baseline(None, ""), Settings(max_cost=max_cost), STEPS, exemptions=exemptions)
+        assert [each.rule for each in result.verdict.failed] == failed
+        assert (sum_costs(result.comparison.run), sum_tokens(result.comparison.run)) == (1, 9)
 
 
 def test_stored_answers_of_cases_in_quarantine_are_no_fall_of_the_cost() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.report.build_view import build_view
+from scoregate.ci.judge import make_view
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare
@@ -30,6 +30,7 @@ from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run, Script
 from scoregate.core.runs.slices import collect_slices
+from scoregate.features.steps import STEPS
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(
@@ -176,4 +177,4 @@ def view_of(
     policy = Policy(suites={"*": limits}) if limits else Policy()
     choice = SliceChoice(collect_slices(run, slices), policy.limited_slices)
     comparison = compare(run, base, note if base else "no run of main is stored", slices=choice)
-    return build_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context)
+    return make_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context, STEPS)

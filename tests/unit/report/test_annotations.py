@@ -61,7 +61,7 @@ def test_equal_drops_have_the_order_of_their_file() -> None:
 
     view = view_of(make_run(make_suite(0.0)), make_run(make_suite(1.0)))
     assert [each.line for each in annotate(view) if each.level == "notice"] == [4, 6, 12, 100]
-    assert [each.place for each in view.failing] == [f"refunds.csv:{at}" for at in (4, 6, 12, 100)]
+    assert [each.place for each in view.notable.failing] == [f"refunds.csv:{at}" for at in (4, 6, 12, 100)]
 
 
 def test_the_number_is_limited() -> None:
@@ -74,7 +74,7 @@ def test_the_number_is_limited() -> None:
 @pytest.mark.parametrize("warnings", [0, 1, 5, 30])
 def test_warnings_of_others_are_added(warnings: int) -> None:
     view = make_failing_view(40)
-    view = replace(view, warnings=view.findings)
+    view = replace(view, verdict=replace(view.verdict, warnings=view.findings))
     log: list[str] = []
 
     async def refused(*_: object) -> Delivery:

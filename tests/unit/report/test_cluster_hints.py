@@ -50,7 +50,7 @@ def test_every_report_says_what_to_declare(fields: bool, setting: str) -> None:
         terminal.print(*console.render(view))
     assert "change together" in shown.get()
     without = view_of(make_run(make_suite(1, 0.0, fields=fields)), make_base(make_suite(2, 0.0, fields=fields)))
-    assert without.conclusion is view.conclusion
+    assert without.verdict.conclusion is view.verdict.conclusion
     assert not [each for each in without.notices if "change together" in each]
 
 

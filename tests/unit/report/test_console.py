@@ -13,6 +13,7 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.ci.report import console
+from scoregate.ci.report.notices import describe_ungated
 from scoregate.ci.report.view import ReportView
 from scoregate.cli.console import SafeLog
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
@@ -106,8 +107,8 @@ def test_brief_output_has_only_failures(example: str) -> None:
     lines = print_into(io.StringIO(), console.render_brief(view), 140).splitlines()
     assert "scoregate: " in " ".join(lines[-2:])
     assert "suite · evaluator" not in "".join(lines)
-    if view.conclusion == "passed":
-        assert len(lines) <= 2 + len(view.warnings) + len(view.near) + bool(view.ungated_note)
+    if view.verdict.conclusion == "passed":
+        assert len(lines) <= 2 + len(view.verdict.warnings) + len(view.near) + bool(describe_ungated(view.verdict))
     else:
         assert len(lines) > 1
 

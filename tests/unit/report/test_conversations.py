@@ -42,7 +42,7 @@ def view(now: Pairs = NOW, before: Pairs | None = BEFORE, **given: Any) -> Repor
 
 
 def conversation_of(report: ReportView) -> ConversationView:
-    [case] = report.failing
+    [case] = report.notable.failing
     assert case.conversation is not None
     return case.conversation
 
@@ -141,7 +141,9 @@ def test_a_base_of_another_type_is_ignored(output: Any) -> None:
 
 
 def test_a_conversation_turned_text_is_shown_as_text() -> None:
-    [case] = view_of(make_run(make_suite(NOW, 0.0, output="a text")), make_base(make_suite(BEFORE, 1.0))).failing
+    [case] = view_of(
+        make_run(make_suite(NOW, 0.0, output="a text")), make_base(make_suite(BEFORE, 1.0))
+    ).notable.failing
     assert case.conversation is None
     assert "+ a text" in case.shown.diff
 
@@ -256,6 +258,6 @@ def test_the_largest_conversations_fit_into_a_comment() -> None:
 
 def test_views_of_long_texts_are_small() -> None:
     turns = tuple(Turn("q" * 10_000, "a" * 100_000) for _ in range(300))
-    [case] = view_of(make_run(make_suite((), 0.0, output=Conversation(turns).plain(), **with_turns(3)))).failing
+    [case] = view_of(make_run(make_suite((), 0.0, output=Conversation(turns).plain(), **with_turns(3)))).notable.failing
     assert isinstance(case, FailingCase)
     assert len(repr(case)) < 20_000

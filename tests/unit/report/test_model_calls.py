@@ -15,9 +15,9 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_r
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
 from scoregate.ci.report import console, html, markdown
-from scoregate.ci.report.model_calls import describe_totals
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
+from scoregate.features.gateway.section import CallsRow, CallsTable, describe_totals
 
 BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(
@@ -30,6 +30,12 @@ JUDGED = ModelCalls("evals/bot.py", "polite", "anthropic", "claude", calls=9, ca
 def view(*calls: ModelCalls, base: tuple[ModelCalls, ...] | None = None) -> ReportView:
     before = None if base is None else make_base(BOT, model_calls=base)
     return view_of(make_run(BOT, model_calls=calls), before)
+
+
+def rows_of(report: ReportView) -> tuple[CallsRow, ...]:
+    (table,) = (each.content for each in report.sections if each.feature == "gateway")
+    assert isinstance(table, CallsTable)
+    return table.rows
 
 
 def comment(view: ReportView, **options: Any) -> str:
@@ -103,7 +109,7 @@ def test_the_result_has_all_counts() -> None:
 
 def test_a_script_of_several_suites_is_named() -> None:
     other = replace(ASKED, suite="evals/others.py")
-    assert [row.suite for row in view(other, ASKED).model_calls.rows] == ["bot", "evals/others.py"]
+    assert [row.suite for row in rows_of(view(other, ASKED))] == ["bot", "evals/others.py"]
 
 
 def test_many_rows_are_bounded() -> None:
@@ -140,7 +146,7 @@ def test_hostile_names_are_text() -> None:
 def test_an_unknown_price_is_no_price() -> None:
     unpriced = replace(ASKED, cost=0.0, unpriced=1_204)
     assert [*describe_totals(sum_calls([unpriced]))] == ["1,204 calls", "181 k tokens", "1,204 without a known price"]
-    (row,) = view(unpriced).model_calls.rows
+    (row,) = rows_of(view(unpriced))
     assert row.cost == "–"
     assert [*describe_totals(CallTotals(calls=1, waited_s=0.25))] == ["1 call", "$0.00", "waited 250 ms for limits"]
 

@@ -16,6 +16,8 @@ from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 from scoregate.ci.report import console, html, markdown
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.policy import Limits
+from scoregate.core.sections import Place
+from scoregate.features.slices.section import SliceView
 
 
 def bot(
@@ -46,12 +48,18 @@ def terminal(view: ReportView, *, full: bool = False) -> str:
     return captured.get()
 
 
+def slices_of(view: ReportView) -> tuple[SliceView, ...]:
+    (section,) = view.sections_at(Place.PARTS)
+    rows: tuple[SliceView, ...] = section.content["rows"]
+    return rows
+
+
 LIMITS = Limits(min_pass_rate=0.1, max_slice_drop={"language=fr": 0.05})
 
 
 def test_every_report_lists_slices_worst_first() -> None:
     view = view_of(make_run(bot(range(60))), make_base(bot(range(2))), limits=LIMITS, slices=["language"])
-    assert [(each.name, each.is_bad, each.compared) for each in view.slices] == [
+    assert [(each.name, each.is_bad, each.compared) for each in slices_of(view)] == [
         ("language=fr", True, True),
         ("language=de", False, True),
     ]
@@ -78,7 +86,7 @@ def test_every_report_lists_slices_worst_first() -> None:
 def test_slices_with_few_pairs_have_no_interval_and_come_last() -> None:
     languages = ["fr", *["de"] * 19]
     view = view_of(make_run(bot(range(60), languages)), make_base(bot(range(0), languages)), slices=["language"])
-    assert [(each.value, each.compared, each.view.low) for each in view.slices][1] == ("fr", False, "")
+    assert [(each.value, each.compared, each.view.low) for each in slices_of(view)][1] == ("fr", False, "")
     assert "language=fr" not in comment(view)
     assert "slices: none of 1 score is worse" in terminal(view)
 
@@ -109,7 +117,7 @@ def test_hostile_values_are_escaped_and_ten_thousand_are_counted() -> None:
     view = view_of(
         make_run(bot(range(0), many, count=10_000)), make_base(bot(range(0), many, count=10_000)), slices=["language"]
     )
-    assert len(view.slices) == 100
+    assert len(slices_of(view)) == 100
     for report in ("".join(html.render(view)), terminal(view, full=True)):
         assert re.search(r"language.*?9,900\s+values\s+with\s+the\s+fewest\s+cases\s+left\s+out", report, re.DOTALL)
     assert result_of(view)["slices_left_out"] == [{"suite": "bot", "field": "language", "values": 9_900, "limited": 0}]
@@ -136,7 +144,7 @@ def test_a_difference_late_in_a_long_output_is_shown() -> None:
     ]
     before = [Trial("h", [Score("e", 1.0)], output=f"{long}The end is old.")]
     view = view_of(make_run(ExampleSuite("bot", now)), make_base(ExampleSuite("bot", before)))
-    [case] = view.failing
+    [case] = view.notable.failing
     assert case.shown.diff[-2:] == ("- The end is old.", "+ The end is new.")
     assert (len(case.shown.diff) <= 5, len(case.shown.expected)) == (True, 600)
 

@@ -52,7 +52,8 @@ def test_all_templates_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Environment, "_generate", lambda *_: pytest.fail("compiled again"))
     for module, first in ((markdown, "comment.md.j2"), (document, "top.html.j2")):
         module.load_environment.cache_clear()
-        names = module.load_environment().list_templates()
+        ending = first.removeprefix(first.partition(".")[0])
+        names = [name for name in module.load_environment().list_templates() if name.endswith(ending)]
         assert first in names
         for name in names:
             assert module.load_environment().get_template(name)

@@ -9,9 +9,9 @@ import pytest
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
+from scoregate.ci.judge import make_view
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
-from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.failing_trials import MAX_FAILING
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
@@ -23,6 +23,7 @@ from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Confirmation, Run, Script
+from scoregate.features.steps import STEPS
 
 
 def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:
@@ -80,7 +81,7 @@ def test_equal_drops_have_a_fixed_order() -> None:
             run = make_run(ExampleSuite("demo", [Trial(name, [Score("e", 0.2, threshold)], name) for name in order]))
             base = make_base(ExampleSuite("demo", [Trial(name, [Score("e", 1.0, threshold)], name) for name in names]))
             view = view_of(run, base)
-            shown.append([each.name for each in (view.failing if threshold else view.drops)])
+            shown.append([each.name for each in (view.notable.failing if threshold else view.notable.drops)])
         assert len(shown[0]) == (30 if threshold else 10)
         assert shown[0] == shown[1] == shown[2], threshold
     assert shown[0] == names
@@ -110,8 +111,8 @@ def test_a_repeated_case_is_one_failing_case_with_its_worst_trial() -> None:
     ]
     for ordered in (trials, trials[::-1]):
         view = view_of(make_run(ExampleSuite("demo", ordered)))
-        assert view.failing_total == 2
-        assert [(each.name, each.key.repeat) for each in view.failing] == [("a", 1), ("b", 1)]
+        assert view.notable.failing_total == 2
+        assert [(each.name, each.key.repeat) for each in view.notable.failing] == [("a", 1), ("b", 1)]
 
 
 def test_a_gate_marks_the_row_that_it_names() -> None:
@@ -137,7 +138,7 @@ def test_the_largest_new_failures_have_reasons_and_outputs() -> None:
     ]
     before = [Trial(f"h{at}", [Score("e", 1.0)], output=out) for at, out in enumerate(["same", "Old words.\nEnd"])]
     view = view_of(make_run(ExampleSuite("demo", now)), make_base(ExampleSuite("demo", before)))
-    large, small = view.failing
+    large, small = view.notable.failing
     assert (large.name, large.is_newly_failing, large.drop) == ("large", True, pytest.approx(0.8))
     assert large.shown.diff == ("- Old words.", "+ New words.", "  End")
     assert large.url == f"https://github.com/o/r/blob/{CONTEXT.commit}/evals/support_bot.py#L41"
@@ -149,11 +150,11 @@ def test_the_largest_new_failures_have_reasons_and_outputs() -> None:
 def test_without_newly_failing_cases_the_lowest_scores_are_shown() -> None:
     trials = [Trial(f"h{at}", [Score("e", score)], output="words") for at, score in enumerate([0.5, 1.0, 0.1])]
     view = view_of(make_run(ExampleSuite("demo", trials)))
-    assert [(case.key.hash, case.is_newly_failing, case.shown.output) for case in view.failing] == [
+    assert [(case.key.hash, case.is_newly_failing, case.shown.output) for case in view.notable.failing] == [
         ("h2", False, "words"),
         ("h0", False, "words"),
     ]
-    assert view.failing_total == 2
+    assert view.notable.failing_total == 2
 
 
 @pytest.mark.parametrize("based", [True, False])
@@ -166,9 +167,9 @@ def test_failing_cases_are_shared_among_suites(based: bool) -> None:
         ]
 
     view = view_of(make_run(*suites(0.0, 0.8)), make_base(*suites(1.0, 1.0)) if based else None)
-    shown = [(case.suite, case.key.hash) for case in view.failing]
+    shown = [(case.suite, case.key.hash) for case in view.notable.failing]
     assert shown[:5] == [("many", "h0"), ("one", "h"), ("two", "h"), ("many", "h1"), ("many", "h2")]
-    assert (len(shown), len(set(shown)), view.failing_total) == (MAX_FAILING, MAX_FAILING, MAX_FAILING + 12)
+    assert (len(shown), len(set(shown)), view.notable.failing_total) == (MAX_FAILING, MAX_FAILING, MAX_FAILING + 12)
     (text,) = markdown.render(view)
     assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn; all" in text
 
@@ -188,7 +189,7 @@ def test_cases_are_read_once_and_those_of_the_base_only_for_outputs() -> None:
     run = count_passes(make_run(bot(range(100), range(0))), passes, "run")
     base = count_passes(make_base(bot(range(0), range(0))), passes, "base")
     view = view_of(run, base)
-    assert (len(view.failing), view.failing_total) == (MAX_FAILING, 100)
+    assert (len(view.notable.failing), view.notable.failing_total) == (MAX_FAILING, 100)
     assert passes == ["run", "base", "run"]  # the last pass looks for clusters among the first 5,000 inputs
     passes.clear()
     view_of(run, base, context=replace(CONTEXT, show_outputs=False))
@@ -201,7 +202,7 @@ def test_outputs_are_bounded_and_differences_found_in_them() -> None:
         make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)], output=f"One. {words}")])),
         make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)], output=f"Two. {words}")])),
     )
-    [case] = view.failing
+    [case] = view.notable.failing
     assert case.shown.diff[:2] == ("- Two.", "+ One.")
     assert sum(map(len, case.shown.diff)) < 10_000
 
@@ -245,7 +246,7 @@ def test_an_error_with_many_messages_hides_no_other_error() -> None:
 def test_a_rerun_case_shows_the_result() -> None:
     run = make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]))
     tried = replace(run, confirmations=(Confirmation("demo", "h", (False, True, False, False)),))
-    [case] = view_of(tried, make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]))).failing
+    [case] = view_of(tried, make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]))).notable.failing
     assert case.tries == "confirmed: 1 of 4 further tries passed"
 
 
@@ -276,7 +277,7 @@ def test_runs_outside_git_and_ci_have_a_view() -> None:
 def test_a_run_without_case_files_has_its_numbers() -> None:
     run = replace(make_run(bot(range(9), range(0))), read=None)
     view = view_of(run)
-    assert view.failing == ()
+    assert view.notable.failing == ()
     assert view.totals.failed == 9
 
 
@@ -284,7 +285,7 @@ def test_titles_match() -> None:
     def title(*suites: ExampleSuite, **limits: float) -> str:
         comparison = compare(make_run(*suites, started=NOW), None)
         policy = Policy(default=Limits(**limits))
-        view: ReportView = build_view(comparison, evaluate_gates(comparison, policy), CONTEXT)
+        view: ReportView = make_view(comparison, evaluate_gates(comparison, policy), CONTEXT, STEPS)
         return view.title
 
     good, bad = make_suite([1.0]), ExampleSuite("bad", [Trial("h", [Score("e", 0.0)])])
@@ -299,7 +300,7 @@ def test_errors_in_the_base_do_not_hide_its_outputs() -> None:
     failed = ErrorInfo("TimeoutError", "no answer")
     base = make_base(ExampleSuite("demo", [Trial("bad", error=failed), Trial("h", [Score("e", 1.0)], output="before")]))
     view = view_of(make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)], output="after")])), base)
-    assert view.failing[0].shown.diff == ("- before", "+ after")
+    assert view.notable.failing[0].shown.diff == ("- before", "+ after")
     assert [error.trials for error in view.errors] == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from scoregate.ci.publish.alert_issue import IssueChange, update_issue
 from scoregate.ci.publish.delivery import AlertTarget, Delivery, PublishTarget
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES, post_alert
-from scoregate.ci.report.alert import Alert, AlertProblem, AlertState
+from scoregate.ci.report.alert import ALERT, Alert, AlertProblem, AlertState
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import AlertKind
 from scoregate.errors import GitHubRefused
@@ -23,7 +23,7 @@ _UNSENT = {
 
 async def publish_alert(view: ReportView, target: PublishTarget) -> Delivery:
     """Update the issue of the alert, and post what changed to the webhooks."""
-    where, alert = target.alert, view.alert
+    where, alert = target.alert, view.slots.get(ALERT)
     if where is None or alert is None:
         return Delivery()
     warnings = (f"alert: {_UNSENT[alert.state]}",) if alert.problems and alert.state in _UNSENT else ()
@@ -55,7 +55,7 @@ async def _update_issue(view: ReportView, target: PublishTarget) -> tuple[IssueC
 
 
 async def _post(view: ReportView, target: PublishTarget, where: AlertTarget, change: IssueChange) -> Delivery:
-    alert = view.alert or Alert(AlertState.NONE)
+    alert = view.slots.get(ALERT) or Alert(AlertState.NONE)
     message = make_message(view, target, alert, change)
     webhooks = (kind for kind in dict.fromkeys(where.kinds) if kind in WEBHOOK_VARIABLES)
     problems = [await post_alert(kind, where.webhooks.get(kind, ""), message) for kind in webhooks]

@@ -98,7 +98,7 @@ def _conclusion(view: ReportView) -> str:
     """An unmeasurable run is a failure: GitHub treats `neutral` like success."""
     if not view.run.complete:
         return "cancelled"
-    return "success" if view.conclusion is Conclusion.PASSED else "failure"
+    return "success" if view.verdict.conclusion is Conclusion.PASSED else "failure"
 
 
 def _now() -> str:

@@ -73,9 +73,9 @@ async def _write_comment(
 
 def is_wanted(view: ReportView, mode: CommentMode) -> bool:
     """Whether a new comment is wanted in this mode."""
-    failed = view.conclusion is not Conclusion.PASSED
+    failed = view.verdict.conclusion is not Conclusion.PASSED
     if mode is CommentMode.FAILURES:
         return failed
-    changed = any(row.state in _CHANGED for row in view.rows) or bool(view.gone or view.newly_failing)
-    changed = changed or bool(view.shown_exemptions) or any(case.fails for case in view.quarantined)
+    changed = any(row.state in _CHANGED for row in view.rows) or bool(view.baseline.gone or view.notable.newly_failing)
+    changed = changed or any(section.wants_comment for section in view.sections)
     return mode is CommentMode.ALWAYS or (mode is CommentMode.CHANGES and (failed or changed))

@@ -153,7 +153,7 @@ async def write_outputs(view: ReportView, target: PublishTarget, outputs: Mappin
         return Delivery()
     rate, out = view.totals.pass_rate, target.named or target.out
     values = {
-        "conclusion": str(view.conclusion),
+        "conclusion": str(view.verdict.conclusion),
         "pass-rate": "" if rate is None else f"{rate:.4f}",
         "failed-gates": str(len(view.failed)),
         "comment-url": "",

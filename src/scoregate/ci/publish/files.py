@@ -24,7 +24,7 @@ async def publish_files(view: ReportView, target: PublishTarget) -> Delivery:
     The reports are written by turns, so that the cases of the run are parsed once for all of them.
     """
     remove_files(target.out, target.files)
-    cases = SharedCases(view.cases)
+    cases = SharedCases(view.trials.read)
     unfinished = [_start_report(view, target, name, CasesReader(cases)) for name in target.files]
     delivery = Delivery()
     while unfinished:
@@ -69,7 +69,7 @@ class _UnfinishedReport:
 
 
 def _start_report(view: ReportView, target: PublishTarget, name: str, cases: CasesReader) -> _UnfinishedReport:
-    path, own_view = target.out / name, replace(view, cases=cases.read)
+    path, own_view = target.out / name, replace(view, trials=replace(view.trials, read=cases.read))
     return _UnfinishedReport(path, cases, _write_report(own_view, target, path, target.files[name]))
 
 

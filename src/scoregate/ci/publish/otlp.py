@@ -154,7 +154,7 @@ def make_events(view: ReportView, *, with_explanations: bool = True) -> Iterator
     """
     time_ns = _to_nanoseconds(view.run.finished)
     suites = [_cut(suite.label) for suite in view.paired_suites]
-    for case in view.cases():
+    for case in view.trials.read():
         case_fields = {
             "test.suite.name": suites[case.suite],
             "test.case.name": _cut(case.name or case.hash),

@@ -12,6 +12,7 @@ from scoregate.core.comparison.slow_decline import NEWEST, find_slow_declines
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
+from scoregate.core.slots import Slot
 
 MOST_PROBLEMS = 50
 
@@ -57,6 +58,9 @@ class Alert:
 
     state: AlertState
     problems: tuple[AlertProblem, ...] = ()
+
+
+ALERT: Slot[Alert] = Slot("alert")
 
 
 def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertProblem]:

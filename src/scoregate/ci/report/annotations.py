@@ -36,9 +36,9 @@ def annotate(view: ReportView) -> Iterator[Annotation]:
     """
     suites = {suite.label: suite for suite in view.suites}
     yield from _finding_annotations("error", view.failed, suites, folder=view.context.folder)
-    yield from _finding_annotations("warning", view.warnings, suites, folder=view.context.folder)
+    yield from _finding_annotations("warning", view.verdict.warnings, suites, folder=view.context.folder)
     if view.has_newly_failing:
-        placed = ((case, case.origin) for case in view.failing if case.origin is not None)
+        placed = ((case, case.origin) for case in view.notable.failing if case.origin is not None)
         for case, origin in islice(placed, MOST["notice"]):
             missed = (f"{miss.evaluator} {miss.shown}, needs {miss.threshold}: {miss.why}" for miss in case.misses)
             message = f"newly failing: {case.name}: {'; '.join(each.rstrip(': ') for each in missed)}"

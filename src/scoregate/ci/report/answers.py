@@ -35,16 +35,16 @@ def describe_verdict(view: ReportView) -> dict[str, Any]:
     return _clean(
         {
             "title": view.title,
-            "conclusion": str(view.conclusion),
-            "exit_code": view.exit_code,
+            "conclusion": str(view.verdict.conclusion),
+            "exit_code": view.verdict.exit_code,
             "run": view.run.name,
             "part": f"only a part ran, so this is not a verdict on the project: {part}" if part else None,
             "base": view.base.name if view.base else None,
-            "base_note": view.base_details or view.base_note,
+            "base_note": view.base_details or view.baseline.note,
             "cases": {name: getattr(totals, name) for name in ("cases", "trials", "passed", "failed", "errored")},
             "failed_gates": [_describe_gate(each, view) for each in failed[:MOST_ITEMS]],
             "gates_left_out": max(0, len(failed) - MOST_ITEMS),
-            "warnings": [_describe_gate(each, view) for each in view.warnings[:MOST_ITEMS]],
+            "warnings": [_describe_gate(each, view) for each in view.verdict.warnings[:MOST_ITEMS]],
             "notices": list(view.notices[:MOST_ITEMS]),
         }
     )
@@ -79,9 +79,9 @@ def list_regressions(view: ReportView, limit: int = 10) -> dict[str, Any]:
                     "name": excerpt(each.name, 200),
                     "missed": [_describe_miss(miss) for miss in each.misses],
                 }
-                for each in view.failing[:limit]
+                for each in view.notable.failing[:limit]
             ],
-            "cases_left_out": max(0, view.failing_total - limit),
+            "cases_left_out": max(0, view.notable.failing_total - limit),
             "errors": [
                 {"where": each.where, "type": each.type, "message": excerpt(each.message, _LONGEST_REASON)}
                 for each in view.errors[:limit]
@@ -105,7 +105,7 @@ def describe_gates(view: ReportView, suite: str = "") -> dict[str, Any]:
         _find_suite(view, suite)
     findings = [each for each in view.findings if each.suite == suite or not suite]
     failed = [each for each in findings if each.conclusion is not Conclusion.PASSED]
-    cases = [each for each in view.failing if not suite or each.suite == suite]
+    cases = [each for each in view.notable.failing if not suite or each.suite == suite]
     return _clean(
         {
             "failed": [_describe_gate(each, view) for each in failed[:MOST_ITEMS]],
@@ -134,7 +134,7 @@ def describe_case(view: ReportView, suite: str, case: str, repeat: int = 0) -> d
     trial = _find_trial(view, suite, case, repeat)
     base = None
     if paired.base_index is not None:
-        old = (each for each in view.base_cases() if each.suite == paired.base_index)
+        old = (each for each in view.trials.read_base() if each.suite == paired.base_index)
         base = _find_case(old, trial.hash, repeat)
     return _clean(
         {
@@ -173,10 +173,10 @@ def _find_suite(view: ReportView, suite: str) -> PairedSuite:
 
 def _find_trial(view: ReportView, suite: str, case: str, repeat: int) -> CaseResult:
     index = next(each.index for each in view.suites if each.label == suite)
-    trial = _find_case(view.cases_of(index), case, repeat)
+    trial = _find_case(view.trials.read_suite(index), case, repeat)
     if trial is not None:
         return trial
-    names = [each.hash for each in islice(view.cases_of(index), 100_000)]
+    names = [each.hash for each in islice(view.trials.read_suite(index), 100_000)]
     near = get_close_matches(case, names, 3)
     raise UsageError(
         f"suite {suite!r:.200} has no case {case!r:.200} with repeat {repeat}",

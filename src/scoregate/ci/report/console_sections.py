@@ -47,7 +47,7 @@ class FailingCases:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the cases out for the width of the console."""
         yield _failing_heading(self.view)
-        lines_left, shown_cases, worst = self.most_lines, 0, self.view.failing[:_CASES]
+        lines_left, shown_cases, worst = self.most_lines, 0, self.view.notable.failing[:_CASES]
         for case in worst:
             lines = console.render_lines(CaseDetails(case, worst), options, pad=False)
             lines_left -= len(lines)
@@ -56,23 +56,23 @@ class FailingCases:
             for line in lines:
                 yield from (*line, Segment.line())
             shown_cases += 1
-        if (hidden := self.view.failing_total - shown_cases) > 0:
+        if (hidden := self.view.notable.failing_total - shown_cases) > 0:
             yield Text(f"… {hidden:,} more{self.see}", style="dim")
 
 
 def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
     """All failing cases with full reasons: the worst first, then the others in the order of the run."""
     yield _failing_heading(view)
-    for case in view.failing:
-        yield CaseDetails(case, view.failing, full=True)
-    shown = {(case.suite, case.key) for case in view.failing}
+    for case in view.notable.failing:
+        yield CaseDetails(case, view.notable.failing, full=True)
+    shown = {(case.suite, case.key) for case in view.notable.failing}
     if len(shown) >= sum(suite.failed for suite in view.suites):
         return
     yield Text()
     noun = "cases" if view.totals.cases == view.totals.trials else "trials"
     yield Text(f"other failing {noun}, in the order of the run:", style="bold")
-    newly = set(view.newly_failing)
-    for other in view.cases():
+    newly = set(view.notable.newly_failing)
+    for other in view.trials.read():
         place = (view.suites[other.suite].label, other.key)
         if other.status is Status.FAILED and place not in shown:
             snapshot = take_snapshot(other)
@@ -86,22 +86,21 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
                 origin=snapshot.origin,
                 texts=tuple(list_texts(snapshot)) if view.context.show_outputs else (),
             )
-            yield CaseDetails(case, view.failing, full=True)
+            yield CaseDetails(case, view.notable.failing, full=True)
 
 
 def _failing_heading(view: ReportView) -> Text:
+    total = view.notable.failing_total
     kind = "newly failing case" if view.has_newly_failing else "failing case"
     order = ", the largest drops first" if view.has_newly_failing else ", the lowest scores first"
     order += ", suites in turn" if view.in_turn else ""
-    return Text(
-        f"{number_format.count(view.failing_total, kind)}{order if view.failing_total > 1 else ''}:", style="bold"
-    )
+    return Text(f"{number_format.count(total, kind)}{order if total > 1 else ''}:", style="bold")
 
 
 def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
     """The largest drops of scores without a threshold; `full`: with inputs and outputs."""
     yield Text("largest drops of scores without a threshold:", style="bold")
-    for drop in view.drops if full else view.drops[:_DROPS]:
+    for drop in view.notable.drops if full else view.notable.drops[:_DROPS]:
         name = Text("↓ ", style="yellow").append(safe_text(drop.name), "bold default")
         yield name.append(f"  {safe_text(drop.suite)}", "dim default")
         line = Text(f"{safe_text(drop.evaluator)}  ").append(f"{drop.before} → {drop.now}", "yellow")
@@ -217,7 +216,6 @@ def _conversation_lines(conversation: ConversationView) -> Iterator[str]:
 _TABLE_GAP = 2
 _MARK = 1 + _TABLE_GAP
 _NAME, _WORDS, _ROOMY = 26, 24, 40
-_SLICES = 5
 _INDENT = (0, 0, 0, 4)
 
 
@@ -235,19 +233,19 @@ class RowTable:
         least = _least_width(names)
         for columns, words in _row_layouts(rows, self.view):
             if _remaining_width(columns, options.max_width) - _MARK >= least + words:
-                table = _empty_table("suite · evaluator", columns, least)
+                table = make_table("suite · evaluator", columns, least)
                 table.add_column("", overflow="fold")
                 for index, (row, name) in enumerate(zip(rows, names, strict=True)):
                     cells = [texts[index] for texts in columns.values()]
-                    table.add_row(mark(row.state), Text(name), *cells, _explain_row(row, self.view))
+                    table.add_row(mark(row.state), Text(name), *cells, explain_row(row, self.view))
                 yield table
                 return
         for row, name in zip(rows, names, strict=True):
             yield mark(row.state) + Text(f" {name}", style="default")
             scores = row.mean if row.row.base is None else f"{row.base} → {row.mean}"
             counts = f"better / worse {row.counts}" if row.row.n else ""
-            line = Text("  ".join(filter(None, (scores, _format_delta(row), counts))) + "  ")
-            yield Padding(line.append_text(_explain_row(row, self.view)), _INDENT, expand=False)
+            line = Text("  ".join(filter(None, (scores, format_delta(row), counts))) + "  ")
+            yield Padding(line.append_text(explain_row(row, self.view)), _INDENT, expand=False)
 
 
 @record
@@ -268,7 +266,7 @@ class SuiteTable:
                 columns[title] = [Text(value, style="bold" if moved else "") for value, moved in values]
         least = _least_width(names)
         if _remaining_width(columns, options.max_width) - _MARK >= least:
-            table = _empty_table("suite", columns, least)
+            table = make_table("suite", columns, least)
             for index, (suite, name) in enumerate(zip(suites, names, strict=True)):
                 table.add_row(mark(suite.state), Text(name), *(cells[index] for cells in columns.values()))
             yield table
@@ -282,46 +280,6 @@ class SuiteTable:
 TableColumns = Mapping[str, Sequence[Text]]
 
 
-def list_slices(view: ReportView, *, full: bool, rest: str = "") -> Iterator[RenderableType]:
-    """The slices that are worse or miss a gate, worst first.
-
-    Args:
-        view: the view of the report.
-        full: list every slice.
-        rest: where readers find the rest, such as `: see report.html`.
-    """
-    slices = view.slices if full else tuple(each for each in view.worst_slices if each.is_bad)[:_SLICES]
-    if not view.slices:
-        return
-    hidden = len(view.slices) - len(slices)
-    if not slices:
-        compared = number_format.count(len(view.worst_slices), "score")
-        text = f"none of {compared} is worse" if view.worst_slices else "no score could be compared"
-        yield Text(f"slices: {text}{rest}", style="dim")
-        return
-    names = [Text(safe_text(each.name)) for each in slices]
-    columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}
-    if view.base:
-        columns["baseline"] = [Text(each.view.base) for each in slices]
-    columns["PR" if view.context.pull_request else "now"] = [Text(each.view.mean) for each in slices]
-    if view.base:
-        columns["delta"] = [Text(_format_delta(each.view)) for each in slices]
-    table = _empty_table("slice", columns)
-    table.add_column("", overflow="fold")
-    for index, each in enumerate(slices):
-        cells = [texts[index] for texts in columns.values()]
-        where = Text(format_place(each.view.row.suite, each.view.row.evaluator), style="dim")
-        explanation = _explain_row(each.view, view)
-        table.add_row(mark(each.view.state), names[index], *cells, where.append("  ").append_text(explanation))
-    yield table
-    if hidden:
-        yield Text(f"… {number_format.count(hidden, 'more score')} of slices{rest}", style="dim")
-    for left_out in view.slices_left_out[:_SLICES]:
-        values = number_format.count(left_out.values, "value")
-        text = f"{safe_text(left_out.field)} in {safe_text(left_out.suite)}: {values} with the fewest cases left out"
-        yield Text(text, style="dim")
-
-
 def _remaining_width(columns: TableColumns, width: int) -> int:
     return width - sum(max_width((title, *cells), width) + _TABLE_GAP for title, cells in columns.items())
 
@@ -333,8 +291,8 @@ def _row_layouts(rows: Sequence[RowView], view: ReportView) -> Sequence[tuple[Ta
         return [({"score": now}, _WORDS)]
     base, counts = [Text(row.base) for row in rows], [Text(row.counts) for row in rows]
     side = "PR" if view.context.pull_request else "now"
-    delta = {"baseline": base, side: now, "delta": [Text(_format_delta(row)) for row in rows]}
-    short = {**delta, "delta": [Text(_format_delta(row, interval=False)) for row in rows]}
+    delta = {"baseline": base, side: now, "delta": [Text(format_delta(row)) for row in rows]}
+    short = {**delta, "delta": [Text(format_delta(row, interval=False)) for row in rows]}
     return [({**delta, "better / worse": counts}, _ROOMY), (delta, _ROOMY), (short, _WORDS)]
 
 
@@ -343,7 +301,7 @@ def _least_width(names: Sequence[str]) -> int:
     return max(max_width(names, _NAME), max_width((word for name in names for word in name.split()), _ROOMY))
 
 
-def _empty_table(things: str, columns: TableColumns, name_width: int = 0) -> Table:
+def make_table(things: str, columns: TableColumns, name_width: int = 0) -> Table:
     """A table without rows; names get at least `name_width`."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _TABLE_GAP, 0, 0))
     for title, width in (("", None), (things, name_width)):
@@ -353,7 +311,8 @@ def _empty_table(things: str, columns: TableColumns, name_width: int = 0) -> Tab
     return table
 
 
-def _format_delta(row: RowView, *, interval: bool = True) -> str:
+def format_delta(row: RowView, *, interval: bool = True) -> str:
+    """The change; `~` within noise, empty without one."""
     if row.delta == NONE:
         return ""
     if not row.significant and not row.missed:
@@ -361,7 +320,7 @@ def _format_delta(row: RowView, *, interval: bool = True) -> str:
     return f"{row.delta} [{row.low}, {row.high}]" if row.low and interval else row.delta
 
 
-def _explain_row(row: RowView, view: ReportView) -> Text:
+def explain_row(row: RowView, view: ReportView) -> Text:
     """The label with its reason, and how many cases miss the threshold if a gate failed for that."""
     text = Text()
     if not view.base and row.row.mean is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.core.gate.finding import Conclusion
@@ -115,3 +116,9 @@ def max_width(texts: Iterable[Text | str], most: int) -> int:
     return min(
         max((Text(text).cell_len if isinstance(text, str) else text.cell_len for text in texts), default=0), most
     )
+
+
+def more_line(hidden: int, noun: str, rest: str) -> Iterator[Text]:
+    """A line about what is left out, if anything is; `rest` says where it is."""
+    if hidden > 0:
+        yield Text(f"… {number_format.count(hidden, f'more {noun}')}{rest}", style="dim")

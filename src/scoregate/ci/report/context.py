@@ -7,6 +7,7 @@ from collections.abc import Callable
 from posixpath import join
 from urllib.parse import quote
 
+from scoregate.ci.report.run_start import RunStart
 from scoregate.core.event_values import Origin
 from scoregate.core.records import record
 
@@ -29,6 +30,7 @@ class ReportContext:
         named: the folder of the run, as commands need it; empty if it is the default.
         show_outputs: whether outputs of the code under test may be shown.
         redact: removes known secrets from text; reports with compressed parts call it themselves.
+        start: how the run was started, for commands that repeat a part of it.
     """
 
     key: str = "scoregate"
@@ -44,6 +46,7 @@ class ReportContext:
     named: str = ""
     show_outputs: bool = True
     redact: Callable[[str], str] = str
+    start: RunStart = RunStart()
 
     @property
     def side(self) -> str:

@@ -53,7 +53,7 @@ def render(view: ReportView) -> Iterator[str]:
     duration = int((view.run.finished - view.run.started) * 1000)
     times = {"start": start, "stop": start + duration, "duration": duration}
     summary = {"tests": states.total(), **counts, "flaky": flaky, "suites": len(view.suites) + 1, **times}
-    extra = {"conclusion": str(view.conclusion), "exit_code": view.exit_code, "title": view.title}
+    extra = {"conclusion": str(view.verdict.conclusion), "exit_code": view.verdict.exit_code, "title": view.title}
     yield f'], "summary": {_dump(summary | {"extra": extra})}}}}}\n'
 
 
@@ -63,10 +63,10 @@ def _dump(value: Mapping[str, Any]) -> str:
 
 def _list_tests(view: ReportView) -> Iterator[dict[str, Any]]:
     confirmed = [list_confirmations(suite, view) for suite in view.suites]
-    for case in view.cases():
+    for case in view.trials.read():
         yield _build_trial(case, view.suites[case.suite], confirmed[case.suite])
     yield from (_build_gate(finding) for finding in view.findings)
-    yield from (_build_gate(finding, warns=True) for finding in view.warnings)
+    yield from (_build_gate(finding, warns=True) for finding in view.verdict.warnings)
 
 
 def _build_trial(case: CaseResult, suite: SuiteView, confirmed: Mapping[CaseKey, Confirmation]) -> dict[str, Any]:

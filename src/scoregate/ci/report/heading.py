@@ -10,31 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.rows import ReportState, RowView
-from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.text import display_name
-from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.comparison.evaluator_changes import EvaluatorChangeKind
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.records import record
-from scoregate.core.runs.slices import slice_name
+from scoregate.core.sections import Section, UnwatchedDrop
 
 # The rules that fail for a row that is worse.
 _RULES = ("drop", "regression", "slice drop")
 _MOST_NAMES, _LONGEST_NAME = 2, 60
-
-
-@record
-class UnwatchedDrop:
-    """A suite or a slice of it that is worse, and that no gate fails for.
-
-    Attributes:
-        name: the suite, or `language=fr of support-bot`.
-        is_warned: whether a gate with the severity `warn` reports it.
-    """
-
-    name: str
-    is_warned: bool = False
 
 
 def build_title(verdict: Verdict, unwatched: Sequence[UnwatchedDrop] = ()) -> str:
@@ -102,41 +86,33 @@ def _join_names(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def find_unwatched(
-    rows: Iterable[RowView], slices: Iterable[SliceView], warnings: Iterable[Finding] = ()
+def list_unwatched(
+    rows: Iterable[RowView], warnings: Iterable[Finding] = (), sections: Iterable[Section] = ()
 ) -> tuple[UnwatchedDrop, ...]:
     """What is worse although no gate that compares it with the baseline passed or failed for it.
 
     A drop within the limit of `max_drop` is watched. Accepted regressions and changes that drift explains
-    don't count. A slice counts only if the row of its whole suite isn't worse: else that row is named, or a limit
-    allows it.
+    don't count.
 
     Args:
         rows: the rows of scores.
-        slices: the rows of slices.
         warnings: the findings that only warn.
+        sections: what features found.
     """
-    rows, warned = tuple(rows), {(each.suite, each.evaluator, each.slice) for each in warnings if each.rule in _RULES}
-    worse = {(each.row.suite, each.row.evaluator) for each in rows if each.row.label is RowLabel.WORSE}
-    found = [
-        UnwatchedDrop(_show(each.row.suite), (each.row.suite, each.row.evaluator, None) in warned)
-        for each in rows
-        if _is_unwatched(each)
-    ]
-    for each in slices:
-        place = (each.view.row.suite, each.view.row.evaluator)
-        if _is_unwatched(each.view) and place not in worse:
-            name = f"{each.name} of {_show(each.view.row.suite)}"
-            found.append(UnwatchedDrop(name, (*place, slice_name(each.field, each.value)) in warned))
-    return tuple(found)
+    warned = list_warned(warnings)
+    places = ((each.row.suite, each.row.evaluator) for each in rows if is_unwatched(each))
+    drops = (UnwatchedDrop(display_name(place[0], _LONGEST_NAME), (*place, None) in warned) for place in places)
+    return (*drops, *(drop for section in sections for drop in section.worse))
 
 
-def _is_unwatched(view: RowView) -> bool:
+def list_warned(warnings: Iterable[Finding]) -> set[tuple[str | None, str | None, str | None]]:
+    """The suite, the evaluator and the slice of each score that a gate only warns about."""
+    return {(each.suite, each.evaluator, each.slice) for each in warnings if each.rule in _RULES}
+
+
+def is_unwatched(view: RowView) -> bool:
+    """Whether a row is worse, and no gate for it passed or failed."""
     return view.state is ReportState.WORSE and not any(gate.rule in _RULES for gate in view.gates)
-
-
-def _show(suite: str) -> str:
-    return display_name(suite, _LONGEST_NAME)
 
 
 def can_not_fail(finding: Finding) -> bool:

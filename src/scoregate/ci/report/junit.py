@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from operator import attrgetter
 
-from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.junit_xml import (
     DECLARATION,
     GATES,
@@ -17,7 +16,7 @@ from scoregate.ci.report.junit_xml import (
     Counts,
     UniqueNames,
     build_finding,
-    build_quarantined_case,
+    build_note,
     open_report,
     open_suite,
     render_cases,
@@ -30,6 +29,7 @@ from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import CaseKey, CaseResult
 from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
+from scoregate.core.sections import CaseNote
 
 _LIMIT = 32 * 1024 * 1024
 
@@ -79,55 +79,56 @@ _PROBLEMS = 32 * 1024
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the report in chunks of some hundred cases. The cases are read once, in any order."""
-    quarantined = {suite.label: list_quarantined(suite, view) for suite in view.suites}
+    notes = {suite.label: _list_notes(suite, view) for suite in view.suites}
     confirmed = {suite.label: list_confirmations(suite, view) for suite in view.suites}
     suites = [
         Counts(
-            suite.trials + len(quarantined[suite.label]),
+            suite.trials + len(notes[suite.label]),
             suite.failed - sum(each.outcome is ConfirmationOutcome.CLEARED for each in confirmed[suite.label].values()),
             suite.errored,
             suite.time_s,
-            skipped=sum(case.fails for case in quarantined[suite.label]),
+            skipped=sum(bool(note.skipped) for note in notes[suite.label]),
         )
         for suite in view.suites
     ]
     conclusions = [finding.conclusion for finding in view.findings]
     gates = Counts(
-        len(conclusions) + len(view.warnings),
+        len(conclusions) + len(view.verdict.warnings),
         conclusions.count(Conclusion.FAILED),
         conclusions.count(Conclusion.UNMEASURABLE),
         seconds=0.0,
-        skipped=len(view.warnings),
+        skipped=len(view.verdict.warnings),
     )
     name = ": ".join(filter(None, ("scoregate", view.run.message)))
     yield DECLARATION + open_report(name, _sum_counts([*suites, gates]))
-    chunks, stored = _case_chunks(view, view.cases()), SpillBuffer()
+    chunks, stored = _case_chunks(view, view.trials.read()), SpillBuffer()
     for suite, counts in zip(view.suites, suites, strict=True):
         file = None if suite.file is None else one_line(suite.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
         yield from _describe_unaffected(suite)
         yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
-        if quarantined[suite.label]:
-            yield render_cases([build_quarantined_case(case, suite) for case in quarantined[suite.label]])
+        if notes[suite.label]:
+            yield render_cases([build_note(note) for note in notes[suite.label]])
         if suite.problems:
             yield render_system_err(excerpt("\n".join(suite.problems), _PROBLEMS))
         yield _CLOSING
     yield open_suite(GATES, gates, timestamp=_timestamp(view))
     names = UniqueNames()
     counted = [build_finding(finding, names) for finding in view.findings]
-    yield render_cases(counted + [build_finding(finding, names, warns=True) for finding in view.warnings])
+    yield render_cases(counted + [build_finding(finding, names, warns=True) for finding in view.verdict.warnings])
     yield _CLOSING + "</testsuites>\n"
 
 
-def list_quarantined(suite: SuiteView, view: ReportView) -> list[QuarantinedView]:
-    """The cases of a suite that ran in quarantine."""
-    return [case for case in view.quarantined if case.suite == suite.label and case.ran]
+def _list_notes(suite: SuiteView, view: ReportView) -> list[CaseNote]:
+    """What features say about cases of a suite."""
+    return [note for section in view.sections for note in section.cases if note.suite == suite.label]
 
 
 def list_confirmations(suite: SuiteView, view: ReportView) -> dict[CaseKey, Confirmation]:
     """The trials of a suite that failed newly and whose cases ran again."""
     tried = {each.case: each for each in view.confirmations if each.suite == suite.label}
-    return {key: tried[key.hash] for label, key in view.newly_failing if label == suite.label and key.hash in tried}
+    failing = (key for label, key in view.notable.newly_failing if label == suite.label)
+    return {key: tried[key.hash] for key in failing if key.hash in tried}
 
 
 def _describe_unaffected(suite: SuiteView) -> Iterator[str]:
@@ -141,7 +142,7 @@ def _suite_cases(
 ) -> Iterator[str]:
     """The cases of one suite: the stored ones, then those still to read; cases of other suites are stored meanwhile."""
     if stored.spilled(suite.index):
-        again = _case_chunks(view, view.cases_of(suite.index))
+        again = _case_chunks(view, view.trials.read_suite(suite.index))
         yield from (xml for _, _, xml in again)
         return
     written = stored.count(suite.index)

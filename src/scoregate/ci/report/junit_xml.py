@@ -15,7 +15,6 @@ from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 from scoregate.ci.report import number_format
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
-from scoregate.ci.report.exemptions import QuarantinedView
 from scoregate.ci.report.suites import SuiteView
 from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.core.evaluation import Evaluation
@@ -25,6 +24,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseError, CaseKey, CaseResult, Status
 from scoregate.core.runs.key_set import KeySet
 from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
+from scoregate.core.sections import CaseNote
 
 __all__ = [
     "DECLARATION",
@@ -297,13 +297,13 @@ def build_finding(finding: Finding, names: UniqueNames, *, warns: bool = False) 
     return BuiltCase(test, properties=render_properties([(key, one_line(value, 500)) for key, value in pairs.items()]))
 
 
-def build_quarantined_case(case: QuarantinedView, suite: SuiteView) -> BuiltCase:
-    """Build the test case of a case in quarantine: skipped if it fails, since readers count failures as they like."""
-    test = TestCase(display_name(case.name, 300), display_name(suite.label, 300))
-    terms = f"until {case.until}, owner {case.owner}: {case.reason}"
-    if case.fails:
-        test.add_skipped_info(one_line(f"in quarantine {terms}", _MESSAGE), one_line(f"{case.status} in this run", 200))
-    return BuiltCase(test, properties=render_properties([("quarantine", one_line(terms, _MESSAGE))]))
+def build_note(note: CaseNote) -> BuiltCase:
+    """Build the test case of what a feature says about a case."""
+    test = TestCase(display_name(note.name, 300), display_name(note.suite, 300))
+    if note.skipped:
+        test.add_skipped_info(one_line(note.skipped, _MESSAGE), one_line(note.output, 200))
+    pairs = [(key, one_line(text, _MESSAGE)) for key, text in note.properties]
+    return BuiltCase(test, properties=render_properties(pairs))
 
 
 def _failed_evaluations(case: CaseResult) -> Iterator[tuple[str, Evaluation]]:

@@ -42,8 +42,8 @@ def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
     options = [] if suite is None else ["--suite", escape(suite.id)]
     if finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
         options += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
-    limit = view.start.limits.get(finding.origin, "")
-    return _enter(view.start.exec_call, f"{limit} {_join(view.start, suite, options)}".strip())
+    limit = view.context.start.limits.get(finding.origin, "")
+    return _enter(view.context.start.exec_call, f"{limit} {_join(view.context.start, suite, options)}".strip())
 
 
 def rerun_case(view: ReportView, suite: SuiteView, case: str) -> str:
@@ -51,12 +51,12 @@ def rerun_case(view: ReportView, suite: SuiteView, case: str) -> str:
 
     Suites of commands run whole, and the cases whose name contains this one's are kept.
     """
-    file = view.start.files.get(suite.index)
+    file = view.context.start.files.get(suite.index)
     if file is not None:
         return shlex.join([*_RUN, f"{file}::{suite.id}::{case}"])
     own = ["--suite", escape(suite.id)]
-    if (call := view.start.exec_call) is not None:
-        return _enter(call, _join(view.start, suite, own))
+    if (call := view.context.start.exec_call) is not None:
+        return _enter(call, _join(view.context.start, suite, own))
     return shlex.join([*_RUN, *own, "-k", quote_keyword(case)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _ANSI = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # strings with an end: titles, links
@@ -46,3 +47,12 @@ def one_line(text: str, limit: int) -> str:
 def display_name(text: str, limit: int = _MAX_NAME) -> str:
     """A name on one line, never empty."""
     return one_line(text, limit) or "(no name)"
+
+
+_MOST_NAMES = 5
+
+
+def shorten_list(names: Sequence[str]) -> str:
+    """The first names, and how many there are more."""
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else shown

@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from scoregate.ci.report import number_format
-from scoregate.ci.report.alert import Alert
-from scoregate.ci.report.arms import ArmView
 from scoregate.ci.report.base_runs import EarlierRunView
 from scoregate.ci.report.cases import ErrorView, FailingCase, merge_errors
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.report.coverage import CoverageView
 from scoregate.ci.report.drops import DropView
-from scoregate.ci.report.exemptions import ExemptionView, QuarantinedView
-from scoregate.ci.report.heading import find_mark, find_unwatched
+from scoregate.ci.report.heading import find_mark, list_unwatched
 from scoregate.ci.report.history import PastRunView
-from scoregate.ci.report.model_calls import CallsTable
 from scoregate.ci.report.rows import ReportState, RowView
-from scoregate.ci.report.run_start import RunStart
-from scoregate.ci.report.slices import SliceView
 from scoregate.ci.report.suites import PairedSuite, SuiteView, Totals
-from scoregate.ci.report.variants_view import VariantTable
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.comparison.slice_rows import UncomparedValues
+from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseKey, CaseResult
-from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.run import Confirmation, ReusedRun
+from scoregate.core.sections import Place, Section, select_sections
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)
@@ -58,85 +50,121 @@ class RunView:
 
 
 @record
-class ReportView:
-    """Everything that reports print, and readers of cases for reports that list all cases.
+class BaselineView:
+    """What the run is compared with.
 
-    `base` is the baseline, of `pooled` runs of its commit and of `earlier_runs`; `base_runs` describes them. Without a
-    baseline, the first of the `notices` says what to expect.
-    `quantities` compare latency, tokens and cost. `warnings` are findings that do not fail the gate; `policy_changes`
-    are the differences between the gates and those of the baseline.
-    `failing` are the newly failing cases, or all failing cases if there are none: the largest drops of
-    `failing_total`, suites in turn. `drops` are the largest drops of scores without a threshold.
-    `cases` reads every trial, in the order in which they finished; `cases_of` those of one suite, `base_cases` those
-    of the baseline; `read_media` reads an image or audio of either. `paired_suites` hold the scores of both. `history`
-    lists the known earlier runs, oldest first. `variants` rank the variants of suites with several tasks or parameters.
-    `start` says how the run was started.
-    `not_applied` names relative gates that are set without a baseline. `ungated_note` is the notice about suites in
-    which nothing can fail. `slices` are the rows of slices, worst first;
-    `slices_left_out` are the values that are not compared. `model_calls` are the calls that the gateway counted,
-    `estimate` is what the run was expected to use.
-    `exemptions` are the accepted regressions and all entries without an effect; `quarantined` are the cases in
-    quarantine, which nothing else in the view counts. `alert` is what a run of the base branch alerts about. `arms`
-    are the effects of skills and other files for agents. `coverage` is what no case uses of the listed tools and
-    prompts.
+    Attributes:
+        note: what the baseline is, or why there is none.
+        pooled: the number of runs of its commit.
+        earlier_runs: runs of other commits whose scores count too.
+        runs: describes these runs; empty for a single one.
+        gone: the labels of suites that only the baseline has.
+    """
+
+    note: str = ""
+    pooled: int = 1
+    earlier_runs: tuple[EarlierRunView, ...] = ()
+    runs: str = ""
+    gone: tuple[str, ...] = ()
+
+
+@record
+class NotableCases:
+    """The cases that reports show in detail.
+
+    Attributes:
+        failing: the newly failing cases, or all failing ones if there are none: the largest drops, suites in turn.
+        failing_total: how many of these there are.
+        drops: the largest drops of scores without a threshold.
+        newly_failing: the label of the suite and the key of each trial that passed in the baseline and fails.
+        newly_passing: the same for trials that failed in the baseline and pass.
+    """
+
+    failing: tuple[FailingCase, ...] = ()
+    failing_total: int = 0
+    drops: tuple[DropView, ...] = ()
+    newly_failing: tuple[tuple[str, CaseKey], ...] = ()
+    newly_passing: tuple[tuple[str, CaseKey], ...] = ()
+
+
+@record
+class TrialReaders:
+    """Readers of the trials, for reports that list all cases.
+
+    Attributes:
+        read: reads every trial, in the order in which they finished.
+        read_suite: reads those of one suite, by its index.
+        read_base: reads those of the baseline.
+        read_media: reads an image or audio of either run.
+    """
+
+    read: Callable[[], Iterator[CaseResult]]
+    read_suite: Callable[[int], Iterator[CaseResult]]
+    read_base: Callable[[], Iterable[CaseResult]]
+    read_media: ReadMedia = lambda _: None
+
+
+@record
+class ReportView:
+    """Everything that reports print, worst first.
+
+    Attributes:
+        context: where the report is read.
+        title: the verdict in a few words.
+        verdict: the verdict of the gate rules.
+        findings: those of the verdict in the order of reports.
+        run: the run.
+        base: the baseline; None without one.
+        baseline: describes it.
+        totals: counts over all suites.
+        suites: the suites in the order of the run.
+        rows: the rows of scores.
+        confirmations: the results of newly failing cases that ran again.
+        notable: the cases that are shown in detail.
+        errors: all errors.
+        notices: sentences. Without a baseline, the first one says what to expect.
+        models: the models of evaluators.
+        trials: reads the trials.
+        paired_suites: the scores of the run and of the baseline.
+        history: the known earlier runs, oldest first.
+        sections: what features say.
+        slots: what features add for publishers.
     """
 
     context: ReportContext
     title: str
-    conclusion: Conclusion
-    exit_code: int
+    verdict: Verdict
+    findings: tuple[Finding, ...]
     run: RunView
     base: RunView | None
-    base_note: str
-    pooled: int
+    baseline: BaselineView
     totals: Totals
     suites: tuple[SuiteView, ...]
     rows: tuple[RowView, ...]
-    quantities: tuple[Row, ...]
-    findings: tuple[Finding, ...]
-    warnings: tuple[Finding, ...]
-    policy_changes: tuple[str, ...]
     confirmations: tuple[Confirmation, ...]
-    failing: tuple[FailingCase, ...]
-    drops: tuple[DropView, ...]
-    failing_total: int
-    newly_failing: tuple[tuple[str, CaseKey], ...]
-    newly_passing: tuple[tuple[str, CaseKey], ...]
-    gone: tuple[str, ...]
+    notable: NotableCases
     errors: tuple[ErrorView, ...]
     notices: tuple[str, ...]
     models: tuple[str, ...]
-    cases: Callable[[], Iterator[CaseResult]]
-    cases_of: Callable[[int], Iterator[CaseResult]]
-    base_cases: Callable[[], Iterable[CaseResult]]
+    trials: TrialReaders
     paired_suites: tuple[PairedSuite, ...]
     history: tuple[PastRunView, ...] = ()
-    not_applied: tuple[str, ...] = ()
-    ungated_note: str = ""
-    slices: tuple[SliceView, ...] = ()
-    slices_left_out: tuple[UncomparedValues, ...] = ()
-    variants: tuple[VariantTable, ...] = ()
-    model_calls: CallsTable = CallsTable()
-    estimate: RunEstimate | None = None
-    exemptions: tuple[ExemptionView, ...] = ()
-    quarantined: tuple[QuarantinedView, ...] = ()
-    earlier_runs: tuple[EarlierRunView, ...] = ()
-    base_runs: str = ""
-    alert: Alert | None = None
-    arms: tuple[ArmView, ...] = ()
-    coverage: CoverageView | None = None
-    start: RunStart = RunStart()
-    read_media: ReadMedia = lambda _: None
+    sections: tuple[Section, ...] = ()
+    slots: Slots = NO_SLOTS
+
+    def sections_at(self, *places: Place) -> tuple[Section, ...]:
+        """What features say at these places."""
+        return tuple(select_sections(self.sections, *places))
 
     @property
     def has_newly_failing(self) -> bool:
         """Whether cases fail that passed in the baseline."""
-        return bool(self.newly_failing)
+        return bool(self.notable.newly_failing)
 
     @property
     def base_run_count(self) -> int:
         """The number of runs that make up the baseline."""
-        return self.pooled + len(self.earlier_runs)
+        return self.baseline.pooled + len(self.baseline.earlier_runs)
 
     @property
     def base_details(self) -> str:
@@ -145,8 +173,9 @@ class ReportView:
             return ""
         age = self.context.generated_at - self.base.finished
         known_age = 0 < age < self.context.generated_at
-        note = self.base_note.removeprefix("stored run").removeprefix(", ") if self.base_runs else self.base_note
-        return ", ".join(filter(None, (self.base_runs, note, number_format.age(age) if known_age else "")))
+        note, runs = self.baseline.note, self.baseline.runs
+        note = note.removeprefix("stored run").removeprefix(", ") if runs else note
+        return ", ".join(filter(None, (runs, note, number_format.age(age) if known_age else "")))
 
     @property
     def compared_part(self) -> str:
@@ -154,30 +183,6 @@ class ReportView:
         paired = self.totals.paired
         is_part = any(each.source for each in self.suites) and paired < self.totals.cases
         return f"in the {number_format.count(paired, 'case')} that ran" if is_part else ""
-
-    @property
-    def shown_exemptions(self) -> tuple[ExemptionView, ...]:
-        """The entries that reports for people show."""
-        return tuple(each for each in self.exemptions if each.needs_attention)
-
-    @property
-    def quarantine_effect(self) -> str:
-        """Which gates the cases in quarantine are left out of."""
-        if compared := sum(each.compared for each in self.quarantined):
-            them = "it" if len(self.quarantined) == 1 else "them"
-            still = them if compared == len(self.quarantined) else f"{compared:,} of them"
-            return f"left out of the gates, but gates that compare scores still count {still}"
-        return "left out of every gate"
-
-    @property
-    def worst_slices(self) -> tuple[SliceView, ...]:
-        """The slices that were compared or miss a gate, worst first."""
-        return tuple(each for each in self.slices if each.compared or each.is_bad)
-
-    @property
-    def bad_slices(self) -> int:
-        """The number of rows of slices that are worse or miss a gate."""
-        return sum(each.is_bad for each in self.slices)
 
     @property
     def near(self) -> tuple[Finding, ...]:
@@ -197,7 +202,7 @@ class ReportView:
     @property
     def mark(self) -> Conclusion | ReportState:
         """The mark of the heading: a run that passed has no tick if something is worse without a gate."""
-        return find_mark(self.conclusion, find_unwatched(self.rows, self.slices, self.warnings))
+        return find_mark(self.verdict.conclusion, list_unwatched(self.rows, self.verdict.warnings, self.sections))
 
     @property
     def ordered_suites(self) -> tuple[SuiteView, ...]:
@@ -214,11 +219,11 @@ class ReportView:
     @property
     def in_turn(self) -> bool:
         """Whether failing cases come from several suites."""
-        return len({case.suite for case in self.failing}) > 1
+        return len({case.suite for case in self.notable.failing}) > 1
 
     @property
     def is_calm(self) -> bool:
         """Whether nothing needs attention: passed without a warning, no row worse, no case newly failing."""
         quiet = all(row.state in (ReportState.NEW, ReportState.BETTER, ReportState.HELD) for row in self.rows)
-        passed = self.conclusion is Conclusion.PASSED and not self.warnings
+        passed = self.verdict.conclusion is Conclusion.PASSED and not self.verdict.warnings
         return passed and quiet and not self.totals.newly_failing

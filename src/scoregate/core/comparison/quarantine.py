@@ -261,6 +261,10 @@ def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observ
     def is_kept(case: CaseResult) -> bool:
         return (case.suite, case.hash) not in chosen
 
+    for at, columns in left_out.items():
+        others = replace(run.suites[at], columns=columns).evidence.rows_without(Use.SPENT)
+        kept[at].unpaid_cost = sum(known_values(columns.costs[row] for row in others))
+        kept[at].unpaid_tokens = sum(known_values(columns.tokens[row] for row in others))
     suites = (
         replace(
             suite,

@@ -44,6 +44,10 @@ class Columns:
         cached: the rows whose output was read from a store.
         partly_paid: the rows for which an answer of a model, also a judge's, was read from a store.
         reused: the rows that an earlier run measured.
+        left_out: the cost and the tokens of trials in quarantine that another run measured. The usage of the suite has
+            them, which limits count; this run didn't pay them.
+        unpaid_cost, unpaid_tokens: of trials in quarantine that another run measured. The usage of the suite has them,
+            as limits count them.
         unscored, unscored_counts: the number of evaluations that returned None, and the same by evaluator.
         deferred: the rows with a label or a pending review instead of a score, by evaluator.
         pending: the number of evaluations that wait for a review.
@@ -74,6 +78,9 @@ class Columns:
     cached: set[int] = field(default_factory=set)
     partly_paid: set[int] = field(default_factory=set)
     reused: set[int] = field(default_factory=set)
+    unpaid_cost: float = 0.0
+    unpaid_tokens: float = 0.0
+    left_out: tuple[float, int] = (0.0, 0)
     unscored: int = 0
     unscored_counts: dict[str, int] = field(default_factory=dict)
     deferred: dict[str, array[int]] = field(default_factory=dict)

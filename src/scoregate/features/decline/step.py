@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.steps import ComparedSides, CompareRuns, Step
+from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step
 from scoregate.core.runs.run import Run
-from scoregate.core.sections import Place, Section, add_section
+from scoregate.core.sections import Place, Section
 from scoregate.core.slots import Slots
 from scoregate.errors import RecordError
 from scoregate.features.decline.declare import MAX_DECLINE
@@ -62,12 +63,13 @@ class DeclineStep(Step):
         if earlier is None:
             return comparison
         run = sides.run if earlier.run is None else count_results_of_base(sides.run, earlier.run)
-        past = compare(run, earlier)
-        slots = comparison.slots.put(COMPARED, past)
-        if past.base is None and not past.base_unreadable:
+        return replace(comparison, slots=comparison.slots.put(COMPARED, compare(run, earlier)))
+
+    def sections(self, judged: Judged) -> Iterator[Section]:
+        past = judged.comparison.slots.get(COMPARED)
+        if past is not None and past.base is None and not past.base_unreadable:
             text = f"max_decline was not applied: {past.base_note}."
-            slots = add_section(slots, Section(self.name, Place.BASELINE, (text,)))
-        return replace(comparison, slots=slots)
+            yield Section(self.name, Place.BASELINE, sentences=(text,))
 
 
 STEP = DeclineStep()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import CompareRuns, Step, Work
+from scoregate.ci.steps import CompareRuns, Judged, Step, Work
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
     from scoregate.ci.settings import Settings
     from scoregate.core.runs.run import Run, RunShard
+    from scoregate.core.sections import Section
 
 _OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 
@@ -39,6 +40,12 @@ class DriftStep(Step):
         if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:
             return run
         return replace(run, notices=(*run.notices, _OTHER_COMMIT))
+
+    def sections(self, judged: Judged) -> Iterator[Section]:
+        from scoregate.core.sections import Place, Section
+        from scoregate.features.drift.section import describe_drift
+
+        yield Section(self.name, Place.ROWS, sentences=tuple(describe_drift(judged.comparison)))
 
 
 STEP = DriftStep()

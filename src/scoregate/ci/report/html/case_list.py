@@ -83,7 +83,7 @@ def _count_entries(paired_suite: PairedSuite) -> int:
 
 
 def _iterate_entries(view: ReportView) -> Iterator[CaseEntry]:
-    newly = {(label, key.hash) for label, key in view.newly_failing}
+    newly = {(label, key.hash) for label, key in view.notable.newly_failing}
     for at, paired_suite in enumerate(view.paired_suites):
         scores = [_EvaluatorScores(paired_suite, evaluator) for evaluator in paired_suite.now.scores]
         for case, rows, old in pair_rows(paired_suite):

@@ -11,9 +11,10 @@ from scoregate.ci.report.html import document
 
 def compile_templates() -> None:
     """Compile every template that isn't in the cache."""
-    for environment in (markdown.load_environment(), document.load_environment()):
-        for name in environment.list_templates(extensions=["j2"]):
-            environment.get_template(name)
+    for environment, ending in ((markdown.load_environment(), ".md.j2"), (document.load_environment(), ".html.j2")):
+        for name in environment.list_templates():
+            if name.endswith(ending):
+                environment.get_template(name)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,6 @@ def render(view: ReportView) -> Iterator[str]:
         forest=draw_forest(rows),
         trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
         more_rows=len(view.rows) - len(rows),
-        most_slices=MAX_ROWS,
         most_rows=MAX_ROWS,
         scatters=draw_scatters(rows, view.paired_suites),
         spreads=draw_latencies(view.paired_suites),
@@ -113,7 +112,7 @@ def render(view: ReportView) -> Iterator[str]:
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
     media = trial_pages.join_media()
-    yield from media.write(view.read_media, view.context.redact)
+    yield from media.write(view.trials.read_media, view.context.redact)
     yield load_template("cases.html.j2").render(
         view=view,
         total=total,

@@ -63,10 +63,10 @@ def write_pages(view: ReportView, pages: TrialPages) -> Iterator[str]:
 
     A second process makes those of a large baseline at the same time.
     """
-    with start_page_process(pages.before, view.base_cases) as process:
-        yield from pages.now.write(view.cases())
+    with start_page_process(pages.before, view.trials.read_base) as process:
+        yield from pages.now.write(view.trials.read())
         if process is None or not process.wait():
-            yield from pages.before.write(view.base_cases())
+            yield from pages.before.write(view.trials.read_base())
             return
         for part in process.read_output():
             if isinstance(part, str):

@@ -1,0 +1,52 @@
+"""What reports say about latency, tokens and cost, besides their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from scoregate.ci.report import number_format
+from scoregate.ci.report.text import shorten_list
+from scoregate.core.call_headers import SUITE
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import Row
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.run_costs import sum_costs
+from scoregate.core.sections import Place, Section
+
+_MEANS = ("mean", "base", "delta", "low", "high")
+_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
+_FIELDS = ("suite", "label", *_MEANS, "detectable", *_TESTS, "total", "total_low", "total_high")
+
+
+def build_section(comparison: Comparison) -> Section:
+    """The section of a comparison."""
+    estimate = comparison.run.estimate
+    data = {
+        "quantities": [_to_data(row) for row in comparison.quantities],
+        "estimate": None if estimate is None else asdict(estimate),
+    }
+    return Section("costs", Place.COSTS, sentences=tuple(_describe_costs(comparison.run)), data=data)
+
+
+def _to_data(row: Row) -> dict[str, Any]:
+    return {"measure": str(row.measure)} | {name: getattr(row, name) for name in _FIELDS}
+
+
+def _describe_costs(run: Run) -> Iterator[str]:
+    """Missing prices, what the run was expected to cost, and the calls of scripts that are in no row of a suite."""
+    models = sorted({model for suite in run.suites for model in suite.unpriced})
+    if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
+        yield f"The price of {shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
+    spent = sum_costs(run)
+    if run.estimate is not None and run.estimate.cost is not None and (run.estimate.has_cost or spent):
+        actual = "" if spent is None else f", actual {number_format.cost(spent)}"
+        yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
+    for script in run.scripts:
+        if script.usage is not None:
+            calls = number_format.count(script.usage.calls, "call")
+            cost = "" if script.usage.cost is None else f" ({number_format.cost(script.usage.cost)})"
+            is_shared = any(suite.script == script.name for suite in run.suites)
+            why = f"Without the header {SUITE} they may be of any of its suites." if is_shared else "It ran no suite."
+            yield f"Of no suite: {calls} of models{cost} by {script.name}. {why}"

@@ -1,0 +1,1 @@
+"""Coverage: which of the listed tools and prompts no case uses."""

@@ -1,0 +1,43 @@
+"""The hooks of coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scoregate.ci.steps import Judged, Step
+
+if TYPE_CHECKING:
+    from scoregate.ci.job import JobContext
+    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.sections import Section
+
+
+class CoverageStep(Step):
+    """Says which tools and prompts no case uses."""
+
+    name = "coverage"
+
+    async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
+        if not context.settings.coverage_tools and not context.settings.coverage_prompts:
+            return comparison
+        from scoregate.features.coverage.section import FOUND
+        from scoregate.features.coverage.use import find_coverage
+
+        found = await find_coverage(context, comparison.run)
+        return replace(comparison, slots=comparison.slots.put(FOUND, found))
+
+    def publishers(self) -> Sequence[Publisher]:
+        from scoregate.features.coverage.use import publish_unused_items
+
+        return (publish_unused_items,)
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        from scoregate.features.coverage.section import FOUND, build_sections
+
+        return build_sections(judged.comparison.slots.get(FOUND))
+
+
+STEP = CoverageStep()

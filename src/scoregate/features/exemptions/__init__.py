@@ -1,0 +1,1 @@
+"""Accepted regressions and the quarantine: what reports say about them."""

@@ -1,0 +1,1 @@
+"""`gateway`: the calls of models that it counted."""

@@ -1,0 +1,1 @@
+"""Slices: the scores of parts of a suite, such as one language."""

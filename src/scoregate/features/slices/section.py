@@ -1,0 +1,131 @@
+"""What reports say about slices: their rows, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scoregate.ci.report.heading import is_unwatched, list_warned
+from scoregate.ci.report.rows import ReportState, RowView, build_row, findings_by_suite, row_order
+from scoregate.ci.report.text import display_name, shorten_list
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.gate import Verdict
+from scoregate.core.gate.finding import Finding
+from scoregate.core.records import record
+from scoregate.core.runs.slices import slice_name
+from scoregate.core.sections import Place, Section, UnwatchedDrop
+
+if TYPE_CHECKING:
+    from scoregate.ci.report.view import ReportView
+    from scoregate.ci.steps import Judged
+
+_MAX_NAME = 60
+_MEANS = ("mean", "base", "delta", "low", "high")
+_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
+_FIELDS = ("suite", "evaluator", *_MEANS, *_TESTS, "higher_is_better")
+_BAD = (ReportState.FAILED, ReportState.WORSE)
+
+
+@record
+class SliceView:
+    """One evaluator in one slice of a suite: its numbers in `view`, and the number of the run's `cases` in the slice.
+
+    `compared` is whether the slice has enough pairs for an interval. `limited` is whether a limit names the slice.
+    """
+
+    field: str
+    value: str
+    cases: int
+    view: RowView
+    compared: bool
+    limited: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the slice, such as `language=fr`, on one line."""
+        return display_name(slice_name(self.field, self.value), _MAX_NAME)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is worse, or fails a gate."""
+        return self.view.state in _BAD or bool(self.view.missed)
+
+
+def build_section(judged: Judged) -> Section:
+    """The section of a judged comparison."""
+    comparison, verdict = judged.comparison, judged.verdict
+    table = comparison.slices
+    rows = build_slices(comparison, verdict)
+    worst = tuple(each for each in rows if each.compared or each.is_bad)
+    content = {
+        "rows": rows,
+        "worst": worst,  # those that were compared or miss a gate
+        "bad": sum(each.is_bad for each in rows),
+        "left_out": table.left_out,
+    }
+    text = f"slices: no case has a value in {shorten_list(table.empty)}, neither as a field nor in its metadata."
+    return Section(
+        "slices",
+        Place.PARTS,
+        title="Slices",
+        anchor="slices",
+        sentences=(text,) if table.empty else (),
+        content=content,
+        comment="features/slices/comment.md.j2" if worst and comparison.base is not None else "",
+        page="features/slices/page.html.j2" if rows else "",
+        terminal=partial(_print_rows, content) if rows else None,
+        worse=tuple(_find_unwatched(rows, comparison, verdict)),
+        data={
+            "slices": [_to_data(each) for each in rows],
+            "slices_left_out": [asdict(each) for each in table.left_out],
+        },
+    )
+
+
+def _to_data(each: SliceView) -> dict[str, Any]:
+    row = {name: getattr(each.view.row, name) for name in _FIELDS}
+    place = {"field": each.field, "value": each.value, "cases": each.cases, "limited": each.limited}
+    return {"suite": row["suite"], **place, **row, "label": each.view.label, "state": str(each.view.state)}
+
+
+def _print_rows(content: Mapping[str, Any], view: ReportView, full: bool, rest: str) -> Iterable[Any]:
+    from scoregate.features.slices.terminal import list_slices
+
+    return list_slices(content["rows"], content["worst"], content["left_out"], view, full=full, rest=rest)
+
+
+def _find_unwatched(slices: Sequence[SliceView], comparison: Comparison, verdict: Verdict) -> Iterator[UnwatchedDrop]:
+    """The slices that no gate watches. The row of a whole suite that is worse is named, or a limit allows it."""
+    warned = list_warned(verdict.warnings)
+    worse = {(row.suite, row.evaluator) for row in comparison.rows if row.label is RowLabel.WORSE}
+    for each in slices:
+        row = each.view.row
+        if is_unwatched(each.view) and (row.suite, row.evaluator) not in worse:
+            name = f"{each.name} of {display_name(row.suite, _MAX_NAME)}"
+            yield UnwatchedDrop(name, (row.suite, row.evaluator, slice_name(each.field, each.value)) in warned)
+
+
+def build_slices(comparison: Comparison, verdict: Verdict) -> tuple[SliceView, ...]:
+    """Build the rows of all slices: failed gates first, then worse ones, then by the drop; small slices come last."""
+    of_suites = findings_by_suite(verdict)
+    by_place: dict[tuple[str | None, str | None, str], list[Finding]] = {}
+    for suite, findings in of_suites.items():
+        for finding in findings:
+            if finding.slice is not None:
+                by_place.setdefault((suite, finding.evaluator, finding.slice), []).append(finding)
+    views = []
+    for each in comparison.slices.rows:
+        row = each.row
+        findings = by_place.get((row.suite, row.evaluator, each.name), [])
+        view = build_row(row, None, findings, is_partial=bool(comparison.run.selection))
+        compared = row.low is not None and row.label is not RowLabel.UNMEASURABLE
+        views.append(SliceView(each.field, each.value, each.cases, view, compared, each.limited))
+    return tuple(sorted(views, key=_slice_order))
+
+
+def _slice_order(each: SliceView) -> tuple[bool, bool, tuple[int, float, str, str], int, str, str]:
+    """Bad ones first, then the slices that were compared, each by their rows."""
+    return not each.is_bad, not each.compared, row_order(each.view), -each.cases, each.field, each.value

@@ -1,0 +1,1 @@
+"""Variants: rankings of suites that ran with several tasks or parameters."""
