@@ -258,7 +258,7 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     yield f"- {'Set by' if name in NOT_IN_FILES else 'Also'}: {', '.join(others)}"
     if name == "suites":
         yield "- Keys: all gates above, and"
-        yield from _keys("SuiteSettings", "LimitFields", "FeatureLimits")
+        yield from _keys("SuiteSettings", "LimitFields", "DeclaredLimits")
     elif table := TABLES.get(name):
         yield "- Keys:"
         yield from _keys(table)

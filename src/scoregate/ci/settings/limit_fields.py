@@ -28,6 +28,7 @@ from scoregate.features.table import FEATURES
 FEATURE_LIMITS = tuple(each for feature in FEATURES for each in feature.limits)
 FEATURE_SETTINGS = tuple(each for feature in FEATURES for each in feature.settings)
 LIMITS: tuple[Limit[Any], ...] = (*KERNEL_LIMITS, *FEATURE_LIMITS)
+_DECLARED_LIMITS = tuple(each for each in LIMITS if each.text)
 RULES = (*KERNEL_RULES, *(rule for feature in FEATURES for rule in feature.rules))
 _TYPES: Mapping[str, Any] = {
     "Amount": Amount,
@@ -59,19 +60,19 @@ def _make_field(declared: Declared) -> tuple[Any, Any]:
 if TYPE_CHECKING:
     RelaxableRule: TypeAlias = str
 
-    class FeatureLimits(BaseModel):
-        """The limits of features."""
+    class DeclaredLimits(BaseModel):
+        """The limits that only the gate reads."""
 
     class FeatureSettings(BaseModel):
         """The other settings of features."""
 
-else:  # the kernel's own fields are static, so that the type checker knows them
+else:  # what other code reads from settings is static, so that the type checker knows it
     RelaxableRule = Literal[tuple(rule.key for rule in RULES if not rule.is_fixed)]
-    FeatureLimits = _make_model("FeatureLimits", FEATURE_LIMITS)
+    DeclaredLimits = _make_model("DeclaredLimits", _DECLARED_LIMITS)
     FeatureSettings = _make_model("FeatureSettings", FEATURE_SETTINGS)
 
 DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
-    FeatureLimits: FEATURE_LIMITS,
+    DeclaredLimits: _DECLARED_LIMITS,
     FeatureSettings: FEATURE_SETTINGS,
 }
 
@@ -81,58 +82,23 @@ def list_owned(owner: Owner) -> frozenset[str]:
     return frozenset(each.name for each in FEATURE_SETTINGS if each.owner is owner)
 
 
-class LimitFields(FeatureLimits):
+class LimitFields(DeclaredLimits):
     """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
 
     min_pass_rate: Rate | None = None
     """Fail if a smaller share of the cases with a threshold passes. A case with several trials counts once, with the
     share of its trials that pass.
     """
-    pass_rate_confidence: Confidence | None = None
-    """`min_pass_rate` fails only if the one-sided upper bound of the pass rate (Wilson) at this confidence is below the
-    limit. It has no effect at a limit of 1.0.
-    """
     max_error_rate: Rate | None = None
     """The run is unmeasurable if a larger share of a suite's cases has errors."""
-    max_lost_scores: Rate | None = None
-    """The share of scores that may turn into None. If more are lost, and more than by chance, the row is unmeasurable.
-    Without it: 0.05.
-    """
-    min_score: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators. A case
-    with several trials counts once, with their mean.
-    """
-    max_drop: ByEvaluator = Field(default_factory=dict)
-    """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise: one
-    number for all, or a table by globs of evaluators.
-    """
-    max_slice_drop: BySlice = Field(default_factory=dict)
-    """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table by
-    globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
-    """
-    fail_on_regression: bool | None = None
-    """Fail if any score is worse than the baseline by more than noise."""
     fail_on_critical: bool | None = None
     """Fail if a case tagged `critical` passed in the baseline and fails now."""
     max_cost: Amount | None = None
     """Fail if a suite costs more US dollars. Set for all suites, it is also the budget of the run: it is refused if the
     lower end of its estimate exceeds the budget, and models are no longer asked when the next call would.
     """
-    max_cost_ratio: Factor | None = None
-    """Fail if the cost is higher than this multiple of the baseline, and by more than noise."""
     max_tokens: Amount | None = None
     """Fail if a suite uses more tokens. Set for all suites, it is also the budget of the run."""
-    max_tokens_ratio: Factor | None = None
-    """Fail if the number of tokens is higher than this multiple of the baseline, and by more than noise."""
-    max_p95_ms: Amount | None = None
-    """Fail if the 95th percentile of a suite's latency is higher, in milliseconds."""
-    max_p95_ratio: Factor | None = None
-    """Fail if the 95th percentile of the latency is higher than this multiple of the baseline, and by more than
-    noise."""
-    min_judge_agreement: Rate | None = None
-    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it on a
-    random sample: its balanced accuracy and the share of failures that it finds must be above this, by lower bounds.
-    """
     cluster: ClusterText | None = None
     """What cases that aren't independent have in common, such as their document: a field of the input or of its
     `metadata`, as for `slices`; or a pattern of names, such as `*[{cluster}-*]` for `test_chat[refund-3]`. It is

@@ -78,7 +78,7 @@ class Limit(Generic[_T]):
     Attributes:
         name: its name in settings and in the stored policy.
         kind: what it may be.
-        text: its description in the reference; empty if its field has one.
+        text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
     """

@@ -1,4 +1,4 @@
-"""The rules and limits of the kernel. Features declare their own. `LimitFields` describes these limits."""
+"""The rules and limits of the kernel. Features declare their own."""
 
 from __future__ import annotations
 
@@ -72,21 +72,86 @@ RULES: tuple[Rule, ...] = (
 )
 
 MIN_PASS_RATE = Limit("min_pass_rate", RATE)
-PASS_RATE_CONFIDENCE = Limit("pass_rate_confidence", CONFIDENCE)
+PASS_RATE_CONFIDENCE = Limit(
+    "pass_rate_confidence",
+    CONFIDENCE,
+    """`min_pass_rate` fails only if the one-sided upper bound of the pass rate (Wilson) at this confidence is below
+    the limit. It has no effect at a limit of 1.0.
+    """,
+)
 MAX_ERROR_RATE = Limit("max_error_rate", RATE)
-MAX_LOST_SCORES = Limit("max_lost_scores", RATE)
-MIN_SCORE = Limit("min_score", BY_EVALUATOR)
-MAX_DROP = Limit("max_drop", BY_EVALUATOR, is_relative=True)
-MAX_SLICE_DROP = Limit("max_slice_drop", BY_SLICE, is_relative=True)
-FAIL_ON_REGRESSION = Limit("fail_on_regression", FLAG, is_relative=True)
+MAX_LOST_SCORES = Limit(
+    "max_lost_scores",
+    RATE,
+    """The share of scores that may turn into None. If more are lost, and more than by chance, the row is
+    unmeasurable. Without it: 0.05.
+    """,
+)
+MIN_SCORE = Limit(
+    "min_score",
+    BY_EVALUATOR,
+    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators. A case
+    with several trials counts once, with their mean.
+    """,
+)
+MAX_DROP = Limit(
+    "max_drop",
+    BY_EVALUATOR,
+    """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise:
+    one number for all, or a table by globs of evaluators.
+    """,
+    is_relative=True,
+)
+MAX_SLICE_DROP = Limit(
+    "max_slice_drop",
+    BY_SLICE,
+    """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table
+    by globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
+    """,
+    is_relative=True,
+)
+FAIL_ON_REGRESSION = Limit(
+    "fail_on_regression",
+    FLAG,
+    "Fail if any score is worse than the baseline by more than noise.",
+    is_relative=True,
+)
 FAIL_ON_CRITICAL = Limit("fail_on_critical", FLAG, is_relative=True)
 MAX_COST = Limit("max_cost", AMOUNT, is_enough=True)
-MAX_COST_RATIO = Limit("max_cost_ratio", FACTOR, is_relative=True)
+MAX_COST_RATIO = Limit(
+    "max_cost_ratio",
+    FACTOR,
+    "Fail if the cost is higher than this multiple of the baseline, and by more than noise.",
+    is_relative=True,
+)
 MAX_TOKENS = Limit("max_tokens", AMOUNT, is_enough=True)
-MAX_TOKENS_RATIO = Limit("max_tokens_ratio", FACTOR, is_relative=True)
-MAX_P95_MS = Limit("max_p95_ms", AMOUNT, is_enough=True)
-MAX_P95_RATIO = Limit("max_p95_ratio", FACTOR, is_relative=True)
-MIN_JUDGE_AGREEMENT = Limit("min_judge_agreement", RATE)
+MAX_TOKENS_RATIO = Limit(
+    "max_tokens_ratio",
+    FACTOR,
+    "Fail if the number of tokens is higher than this multiple of the baseline, and by more than noise.",
+    is_relative=True,
+)
+MAX_P95_MS = Limit(
+    "max_p95_ms",
+    AMOUNT,
+    "Fail if the 95th percentile of a suite's latency is higher, in milliseconds.",
+    is_enough=True,
+)
+MAX_P95_RATIO = Limit(
+    "max_p95_ratio",
+    FACTOR,
+    """Fail if the 95th percentile of the latency is higher than this multiple of the baseline, and by more than
+    noise.
+    """,
+    is_relative=True,
+)
+MIN_JUDGE_AGREEMENT = Limit(
+    "min_judge_agreement",
+    RATE,
+    """Scores of a judge count for `min_score`, `max_drop` and `fail_on_regression` only if people agree with it on a
+    random sample: its balanced accuracy and the share of failures that it finds must be above this, by lower bounds.
+    """,
+)
 
 LIMITS: tuple[Limit[Any], ...] = (
     *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_ERROR_RATE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP, MAX_SLICE_DROP),
