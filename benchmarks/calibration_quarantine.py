@@ -21,6 +21,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.exemptions import STABLE_RUNS, Exemptions, QuarantinedCases
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run
+from scoregate.features.table import STEPS
 
 CASES, DROP = 200, 0.05
 CHOICES = ("newly failing", "failed in the base")
@@ -99,7 +100,7 @@ def _ask(source: Generator, *, choice: str, drop: float) -> Answer:
     settings = Settings(min_pass_rate=0, min_effect=0)
     run, old, new = (_make_readable(scores, chosen) for scores in (again, base, later))
     younger, older = (
-        judge_run(run, Baseline(each, ""), settings, exemptions=EXEMPTIONS).comparison.rows[0]
+        judge_run(run, Baseline(each, ""), settings, STEPS, exemptions=EXEMPTIONS).comparison.rows[0]
         for each in (old, record_quarantine(new, EXEMPTIONS))
     )
     left_out = compare(_run_without(again, chosen), _run_without(base, chosen)).rows[0]

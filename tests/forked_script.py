@@ -33,7 +33,6 @@ _MODULES = (
     "scoregate.testing.evaluators",
     "scoregate.evals",
     "scoregate.scorers",
-    "scoregate.engine.completion",
     "scoregate.engine.exit_status",
     "scoregate.engine.results",
     "scoregate.models",

@@ -68,9 +68,7 @@ GLUE = {
     "ci.costs",
     "ci.discovery",
     "ci.env_file",
-    "ci.drift_control",
     "ci.executors",
-    "ci.extra_runs",
     "ci.foreign_sdk",
     "ci.fork_comment",
     "ci.gateway_folders",
@@ -142,7 +140,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.importers": BASE | SHARED | {"store"},
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
-    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "features", "mcp_servers", "models", "store"}),
+    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
     "features": BASE | SHARED | STAGES | GLUE,
     "cli": BASE
     | SHARED

@@ -11,9 +11,11 @@ from tools import reference
 
 from scoregate.ci.settings.fields import RelaxableRule
 from scoregate.cli.main import COMMANDS, INTERNAL_ERROR, INTERRUPTED
+from scoregate.core.declarations.kernel_rules import RULES as KERNEL_RULES
 from scoregate.core.gate import EXIT_CODES
-from scoregate.core.gate.finding import _TITLES
+from scoregate.features.decline.rule import RULE as DECLINE
 
+RULES = (*KERNEL_RULES, DECLINE)
 PAGES = Path(__file__).parent.parent / "docs" / "reference"
 
 
@@ -40,17 +42,17 @@ def test_every_command_has_a_section() -> None:
 def test_every_rule_is_described_with_its_severity() -> None:
     text = (PAGES / "rules.md").read_text(encoding="utf-8")
     matches = dict(re.findall(r"^### (\w+)\n.*?Severity: (`warn`|`fail`|`off`|fixed)", text, re.DOTALL | re.MULTILINE))
-    known = {name.replace(" ", "_") for name in _TITLES} | set(get_args(RelaxableRule))
+    known = {rule.key for rule in RULES}
     assert set(matches) == known
     fixed = {name for name, severity in matches.items() if severity == "fixed"}
-    assert fixed == known - set(get_args(RelaxableRule))
+    assert fixed == known - set(get_args(RelaxableRule)) == {rule.key for rule in RULES if rule.is_fixed}
     assert {name for name, severity in matches.items() if severity == "`warn`"} == {"comparable", "judge_agreement"}
     assert {name for name, severity in matches.items() if severity == "`off`"} == {"same_model"}
 
 
 def test_the_title_of_every_rule_is_on_the_page() -> None:
     text = " ".join((PAGES / "rules.md").read_text(encoding="utf-8").split())
-    assert [invalid for invalid, _ in _TITLES.values() if invalid not in text] == []
+    assert [rule.failed for rule in RULES if rule.failed not in text] == []
 
 
 def test_every_exit_code_is_in_the_table() -> None:

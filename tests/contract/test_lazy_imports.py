@@ -29,12 +29,17 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate.cli.entry": (set(), 5),
     "import scoregate.cli.main": ({"click"}, 6),
     "import scoregate.cli.run_command": (_COMMAND | {"click"}, 242),
-    "import scoregate.ci.pipeline": (_COMMAND, 139),
+    "import scoregate.ci.pipeline": (_COMMAND, 132),
 }
 # What a run imports while its suites run, or never.
 LATE = {
     *("scoregate.ci.publishers", "scoregate.ci.report.build_view", "scoregate.ci.report.console"),
-    *("scoregate.ci.report.html", "scoregate.ci.report.markdown", "scoregate.ci.extra_runs", "scoregate.ci.importers"),
+    *(
+        "scoregate.ci.report.html",
+        "scoregate.ci.report.markdown",
+        "scoregate.features.extras.repeats",
+        "scoregate.ci.importers",
+    ),
     *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
     *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),

@@ -112,6 +112,7 @@ class CommandAgent:
         Raises:
             AgentError: as a call.
         """
+        # A folder of its own, so that the files of the agent are no changes of the workspace.
         home = await anyio.to_thread.run_sync(make_workspace, None, "scoregate-home-")
         before = await anyio.to_thread.run_sync(take_snapshot, workspace)
         output = _Output(self)
@@ -245,6 +246,7 @@ class _Output:
             AgentError: it reported an error, exited with a code other than 0, or its events are incomplete.
         """
         stream = self.stream
+        # Before the exit code, which says less.
         if stream is not None and stream.error is not None:
             raise AgentError(f"the agent failed: {stream.error[:_SHOWN]}")
         if end.exit_code != 0:

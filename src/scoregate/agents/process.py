@@ -87,7 +87,7 @@ async def run_process(process: AgentProcess, on_line: Callable[[bytes], None]) -
         raise first_error(group) from None
     finally:
         with anyio.CancelScope(shield=True):
-            if _SUPERVISOR:
+            if _SUPERVISOR:  # it kills its descendants when it gets SIGTERM
                 with suppress(ProcessLookupError):
                     child.terminate()
                 with anyio.move_on_after(_END_S):
@@ -111,7 +111,7 @@ async def _open(process: AgentProcess, mark: str) -> Process:
             stdin=subprocess.DEVNULL if process.stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            start_new_session=True,  # so that `kill_processes` can end the whole group
         )
     except (OSError, ValueError) as error:  # ValueError: a prompt with a null character
         raise _not_started(process, str(getattr(error, "strerror", None) or error)) from None
@@ -156,6 +156,7 @@ async def _communicate(
         tasks.start_soon(output.read)
         tasks.start_soon(keep_last, child.stderr, errors)
         if child.stdin is not None:
+            # In parallel: an agent that writes before it reads would wait for ever.
             tasks.start_soon(_write, child.stdin, (stdin or "").encode())
         await child.wait()
         # A process that it left behind may keep the streams open.
@@ -200,6 +201,7 @@ async def keep_last(stream: ByteReceiveStream, chunks: deque[bytes]) -> None:
 
 
 async def _write(stream: ByteSendStream, data: bytes) -> None:
+    # An agent may end, or close its input, before it has read all.
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
         await stream.send(data)
         await stream.aclose()
@@ -210,7 +212,7 @@ def kill_processes(pid: int, mark: str) -> None:
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     wanted = f"{MARK_VARIABLE}={mark}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in Path("/proc").glob("[0-9]*"):  # a process that left the group still has its environment
         with suppress(OSError):
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
                 os.kill(int(folder.name), signal.SIGKILL)

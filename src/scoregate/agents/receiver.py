@@ -28,6 +28,7 @@ class OtlpReceiver:
 
     def __init__(self) -> None:
         self._server = _Server(("127.0.0.1", 0), _Handler)
+        # A daemon: it must not keep this process alive.
         Thread(target=self._server.serve_forever, name="scoregate-otlp", daemon=True).start()
 
     @contextmanager
@@ -82,7 +83,7 @@ _lock = Lock()
 def open_receiver() -> OtlpReceiver:
     """The receiver of this process, which is started at the first call. A forked process has its own."""
     with _lock:
-        if (receiver := _opened.get(os.getpid())) is None:
+        if (receiver := _opened.get(os.getpid())) is None:  # threads don't survive a fork
             _opened.clear()
             receiver = _opened[os.getpid()] = OtlpReceiver()
         return receiver
@@ -97,6 +98,7 @@ class _Server(ThreadingHTTPServer):
         changed: notified if a connection opens, names its token or ends.
     """
 
+    # A slow client must not delay the end of this process.
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
@@ -111,7 +113,7 @@ class _Server(ThreadingHTTPServer):
         self._slots = BoundedSemaphore(_MOST_CONNECTIONS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        self._slots.acquire()
+        self._slots.acquire()  # waits: further connections stay in the queue of the system
         self.set_token(client_address[1], None)
         try:
             super().process_request(request, client_address)
@@ -182,12 +184,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(error.status, error.message)
 
     def _answer(self, status: int, message: str = "") -> None:
+        # OTLP asks for an answer in the encoding of the request.
         is_json = self.headers.get("content-type", "").startswith(JSON)
         # An empty message of protobuf is a success without a partial one.
         content = message.encode() if message else b"{}" if is_json and status == 200 else b""
         self.send_response(status)
         self.send_header("Content-Type", "text/plain" if message else JSON if is_json else PROTOBUF)
         self.send_header("Content-Length", str(len(content)))
+        # One request on each, so that the end of a connection is the end of its request.
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
@@ -205,7 +209,7 @@ def _read_body(stream: Any, headers: Message) -> bytes:
     if "chunked" in headers.get("transfer-encoding", "").lower():
         return b"".join(_read_chunks(stream))
     length = headers.get("content-length", "")
-    if not length.isdecimal() or len(length) > 20:
+    if not length.isdecimal() or len(length) > 20:  # `int` raises an error for more than 4,300 digits
         raise OtlpError("its length is unknown", status=411)
     _check_size(int(length))
     body: bytes = stream.read(int(length))

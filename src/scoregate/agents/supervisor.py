@@ -27,7 +27,7 @@ def main() -> None:
     prctl = ctypes.CDLL(None).prctl
     prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, _stop)
-    prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
+    prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)  # a killed scoregate can't end the agent itself
     status = signal.SIGKILL.value  # as if the program was killed
     try:
         pid = os.fork()
@@ -41,7 +41,7 @@ def main() -> None:
             ended, status = os.wait()
     except _Stopped:
         pass
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt the end
     _kill_all()
     _end(status)
 
@@ -54,13 +54,14 @@ def _start(arguments: list[str]) -> None:
     """Become the program, in a session of its own: it can't end this process with its group."""
     try:
         os.setsid()
+        # Python ignores SIGPIPE and SIGXFSZ, and a program inherits that.
         for number in (signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         os.execvp(arguments[0], arguments)
     except OSError as error:
         os.write(2, f"{arguments[0]} can't be started: {error.strerror}\n".encode())
     finally:
-        os._exit(_NOT_STARTED)
+        os._exit(_NOT_STARTED)  # no cleanup of Python: this is a copy of the parent
 
 
 def _kill_all() -> None:
@@ -72,6 +73,7 @@ def _kill_all() -> None:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
+        # An ended child stays in the list of processes until it is waited for.
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -102,9 +104,9 @@ def _list_descendants() -> list[int]:
 def _end(status: int) -> None:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number != signal.SIGKILL:
+        if number != signal.SIGKILL:  # nobody can handle SIGKILL
             signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)  # by the same signal, so that the parent sees how the program ended
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 

@@ -145,7 +145,7 @@ def _read_file(workspace: Path, name: str) -> bytes:
     try:
         if not path.resolve().is_relative_to(workspace.resolve()):
             raise OtlpError("it is outside of the workspace")
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe without a writer would block
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OtlpError("it is not a regular file")

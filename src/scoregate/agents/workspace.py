@@ -86,7 +86,7 @@ def list_files(source: Path) -> Iterable[str]:
     """
     command = ["git", "-C", str(source), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = subprocess.run(command, capture_output=True, check=False)
+        listed = subprocess.run(command, capture_output=True, check=False)  # `-z`: names may have newlines
         problem = listed.stderr.decode("utf-8", "replace").strip() if listed.returncode else ""
     except OSError as error:
         listed, problem = None, f"git can't be started: {error.strerror}"
@@ -122,6 +122,7 @@ def _walk(top: Path, unreadable: list[str]) -> Iterator[str]:
         for entry in entries:
             name = f"{below}/{entry.name}" if below else entry.name
             if entry.is_dir(follow_symlinks=False):
+                # git and Python write into these folders by themselves.
                 folders += [name] if entry.name not in _LEFT_OUT else []
             elif entry.is_symlink() or entry.is_file():  # a pipe or a socket would block
                 yield name
@@ -163,7 +164,7 @@ def take_snapshot(workspace: str) -> Snapshot:
 def _identify(folder: Path) -> tuple[int, int]:
     """What a folder has in common with itself at another time. A link in its place has something else."""
     state = folder.lstat()
-    return state.st_dev, state.st_ino
+    return state.st_dev, state.st_ino  # the inode: a folder in its place has another
 
 
 def _read_state(path: Path, state: os.stat_result) -> FileState:
@@ -229,5 +230,6 @@ def delete_tree(folder: str) -> None:
         shutil.rmtree(folder)
     if os.path.lexists(folder):
         with suppress(OSError):
+            # Unlike Python, `rm` deletes folders at any depth.
             script = 'chmod -R u+rwX -- "$1"; rm -rf -- "$1"'
             subprocess.run(["sh", "-c", script, "sh", folder], stderr=subprocess.DEVNULL, check=False)

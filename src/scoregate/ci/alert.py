@@ -12,6 +12,7 @@ from scoregate.ci.settings import Settings
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run
 
 FOLDER = "confirm-alert"
@@ -74,7 +75,7 @@ def _list_cases(run: Run, labels: set[str]) -> dict[str, dict[str, list[str]]]:
     """The hashes of the cases of suites that ran, by script and suite id."""
     cases: dict[str, dict[str, list[str]]] = {}
     for suite in run.suites:
-        if suite.label in labels and suite.script is not None and suite.carried is None:
+        if suite.label in labels and suite.script is not None and suite.evidence.counts(Use.AGAIN):
             cases.setdefault(suite.script, {}).setdefault(suite.id, []).extend(dict.fromkeys(suite.columns.hashes))
     return cases
 

@@ -7,7 +7,7 @@ GitHub.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from scoregate.ci.judge import GateResult
 from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import Step
 from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -52,7 +53,7 @@ class PublishedRun:
     problem: str = ""
 
 
-async def publish_fork_runs(context: JobContext) -> AsyncIterator[PublishedRun]:
+async def publish_fork_runs(context: JobContext, steps: Sequence[Step]) -> AsyncIterator[PublishedRun]:
     """Comment for the runs of the first stage; with a key, only for the run of that key.
 
     At most three runs get a comment, the first ones by key; the others are listed. A run that can't be used does not
@@ -85,7 +86,7 @@ async def publish_fork_runs(context: JobContext) -> AsyncIterator[PublishedRun]:
         # No annotations: their lines are of another commit.
         settings = context.settings.model_copy(update={"out": f"{context.settings.out}/{key}", "annotations": False})
         key_context = replace(context, settings=settings, connection=replace(connection, key=key))
-        published = await _publish_artifact(key_context, artifact, first, request=request)
+        published = await _publish_artifact(key_context, artifact, first, steps, request=request)
         comments += published.outcome is not None
         yield published
 
@@ -132,7 +133,12 @@ async def find_pull_request(api: Api, first: Mapping[str, Any]) -> PullRequest |
 
 
 async def _publish_artifact(
-    context: JobContext, artifact: Mapping[str, Any], first: Mapping[str, Any], *, request: PullRequest
+    context: JobContext,
+    artifact: Mapping[str, Any],
+    first: Mapping[str, Any],
+    steps: Sequence[Step],
+    *,
+    request: PullRequest,
 ) -> PublishedRun:
     assert context.connection is not None
     assert context.connection.api is not None
@@ -150,7 +156,7 @@ async def _publish_artifact(
             measured_here=False,
         )
         reporting = build_reporting(replace(context, subject=subject, base=base))
-        outcome = await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting)
+        outcome = await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting, steps)
     except ScoregateError as error:
         return PublishedRun(key, problem=str(error))
     except Exception as error:

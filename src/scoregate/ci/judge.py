@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides, Judged
+from scoregate.ci.steps import ComparedSides, Step
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
-from scoregate.features.table import STEPS
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.context import ReportContext
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
@@ -60,6 +58,7 @@ def judge_run(
     run: Run,
     baseline: Baseline,
     settings: Settings,
+    steps: Sequence[Step],
     calibrations: Callable[[], Calibrations] = dict,
     *,
     exemptions: Exemptions | None = None,
@@ -72,6 +71,7 @@ def judge_run(
         run: the run.
         baseline: what it is compared with.
         settings: hold the policy.
+        steps: the features.
         calibrations: how well judges agree with people; called only if the policy needs it.
         exemptions: the accepted regressions and quarantined cases.
         slots: what features compare it with.
@@ -87,7 +87,7 @@ def judge_run(
     slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
     comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
     compare = partial(_compare_runs, policy=policy, exemptions=exemptions)
-    for step in STEPS:
+    for step in steps:
         comparison = step.after_compare(comparison, ComparedSides(run, baseline, slots), compare)
     agreement = calibrations() if policy.asks_for_calibration else {}
     judged, verdict = judge_comparison(
@@ -96,17 +96,18 @@ def judge_run(
         policy_changes=chosen.changes,
         policy_problem=chosen.problem,
         calibrations=agreement,
-        rules=[rule for step in STEPS for rule in step.rules],
+        checks=[check for step in steps for check in step.checks],
     )
     return GateResult(judged, verdict)
 
 
-def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext) -> ReportView:
-    """The view of a judged run, with what each feature says."""
-    from scoregate.ci.report.build_view import build_view
+def compare_without_slices(settings: Settings, steps: Sequence[Step]) -> Callable[..., Comparison]:
+    """What compares a run with a baseline before the run is judged; slices read the cases, and decide nothing there."""
 
-    judged = Judged(comparison, verdict, context)
-    return build_view(comparison, verdict, context, [each for step in STEPS for each in step.sections(judged)])
+    def compare(run: Run, baseline: Baseline, exemptions: Exemptions | None = None) -> Comparison:
+        return judge_run(run, baseline, settings, steps, exemptions=exemptions, with_slices=False).comparison
+
+    return compare
 
 
 def _compare_runs(

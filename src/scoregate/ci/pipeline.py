@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,16 +15,16 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.judge import GateResult, judge_run
-from scoregate.ci.plan import Plan, make_plan
+from scoregate.ci.judge import GateResult, compare_without_slices, judge_run
+from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
-from scoregate.ci.settings import BaselineKind, Confirm, Settings
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.steps import Step, Work, find_sides, list_sections, measure_more
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
-from scoregate.features.table import STEPS
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
@@ -41,48 +41,70 @@ _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
-async def run_gate(settings: Settings, ports: Ports) -> GateResult:
-    """Run the suites and judge them."""
+async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> GateResult:
+    """Run the suites and judge them.
+
+    Args:
+        settings: the settings of the project.
+        ports: what the pipeline acts through.
+        steps: the features, in the order in which their hooks are called.
+    """
     suites = await ports.discover(settings)
     settings = merge_suite_gates(settings, suites.sources)
     async with ports.reporting.announce():
         exemptions = await ports.reporting.load_exemptions()
-        baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
-        interpreter = await run_until_stopped(
-            ports.stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED
-        )
-        plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
-        baseline = await _measure_base(baseline, plan, settings, ports, exemptions=exemptions)
-        affected = await ports.choose_affected(plan, settings, baseline)
-        plan = ports.add_baseline_outputs(affected.plan, baseline.run)
-        history = await load_history(baseline, settings, ports)
-        slots = await run_until_stopped(ports.stop, ports.reporting.find_sides(settings), stopped=NO_SLOTS)
-        resumed = await ports.resume(plan, settings)
-        frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
-        discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
-        reuses = resumed.reusable is not None or plan.kept is not None
-        forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
-        notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
-        run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
-        run = with_history(run, history, baseline, ports.amend, slots)
-        run, baseline = await _run_cases_again(run, baseline, plan, settings, ports, exemptions=exemptions)
-        if ports.stop.is_set():  # whatever was stopped: the suites, a base, repeats or confirmations
-            run = replace(run, complete=False)
-            ports.amend(run)
-        run = await ports.settle(run, ports.amend)
+        work, slots = await _measure(suites, settings, ports, steps, exemptions=exemptions)
         judge = partial(
             judge_run,
-            baseline=baseline,
+            baseline=work.baseline,
             settings=settings,
+            steps=steps,
             calibrations=ports.reporting.calibrations,
             exemptions=exemptions,
             slots=slots,
         )
-        judged = judge(run)
-        keep_stable_cases(run, judged.comparison, ports.amend)
-        alert = await _find_alert(judged, plan, settings, ports, judge)
-        outcome = await _report(judged, ports.reporting, alert)
+        judged = judge(work.run)
+        keep_stable_cases(work.run, judged.comparison, ports.amend)
+        alert = await _find_alert(judged, work.plan, settings, ports, judge)
+        outcome = await _report(judged, ports.reporting, steps, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
+
+
+async def _measure(
+    suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step], *, exemptions: Exemptions
+) -> tuple[Work, Slots]:
+    """Run the suites and what features measure more, and find what the run is compared with."""
+    reporting, stop = ports.reporting, ports.stop
+    baseline = await run_until_stopped(stop, find_baseline(settings, reporting), stopped=_NOT_SOUGHT)
+    interpreter = await run_until_stopped(stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED)
+    plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
+    baseline = await _measure_base(baseline, plan, settings, ports, exemptions=exemptions)
+    affected = await ports.choose_affected(plan, settings, baseline)
+    plan = ports.add_baseline_outputs(affected.plan, baseline.run)
+    # Before the run is recorded, which replaces the last one in its folder.
+    history = await load_history(baseline, settings, ports)
+    slots = await run_until_stopped(stop, find_sides(steps, reporting.context, settings), stopped=NO_SLOTS)
+    resumed = await ports.resume(plan, settings)
+    frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
+    discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
+    reuses = resumed.reusable is not None or plan.kept is not None
+    forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
+    notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
+    run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
+    run = with_history(run, history, baseline, ports.amend, steps, slots)
+    known, compare = partial(_return, exemptions), compare_without_slices(settings, steps)
+    work = await measure_more(steps, Work(run, baseline, plan, settings, ports, known, compare))
+    run = work.run
+    if work.baseline is not baseline:
+        baseline = await _apply_reviews(work.baseline, reporting)
+    if stop.is_set():  # whatever was stopped: the suites, a base, or what features measure more
+        run = replace(run, complete=False)
+        ports.amend(run)
+    return replace(work, run=await ports.settle(run, ports.amend), baseline=baseline), slots
+
+
+async def _return(exemptions: Exemptions) -> Exemptions:
+    return exemptions
 
 
 async def _measure_base(
@@ -143,27 +165,6 @@ async def _find_alert(
     return await find_alert(judged.comparison, judged.verdict, plan, settings, ports, judge_again=judge_again)
 
 
-async def _run_cases_again(
-    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
-) -> tuple[Run, Baseline]:
-    """Repeat undecided cases, run those of the control, and confirm new failures, as the settings ask for it."""
-    if run.complete and settings.repeats == "auto":
-        from scoregate.ci.extra_runs import repeat_undecided_cases
-
-        run, baseline = await repeat_undecided_cases(run, baseline, plan, settings, ports, exemptions=exemptions)
-        baseline = await _apply_reviews(baseline, ports.reporting)
-    if run.complete and settings.drift_control:
-        from scoregate.ci.drift_control import run_drift_control
-
-        run = await run_drift_control(run, baseline, plan, settings, ports)
-    if run.complete and settings.confirmed_cases is not Confirm.OFF:
-        from scoregate.ci.extra_runs import confirm_failures
-
-        judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
-        run = await confirm_failures(run, judged.comparison, plan, settings, ports)
-    return run, baseline
-
-
 @asynccontextmanager
 async def _preload(ports: Ports) -> AsyncIterator[None]:
     """Import what the end of a run needs while the first script starts, which takes longer (measured)."""
@@ -183,6 +184,7 @@ async def gate_finished_run(
     run: Run,
     settings: Settings,
     reporting: Reporting,
+    steps: Sequence[Step],
     *,
     amend: AmendRun = lambda _: None,
     check: Callable[[Run, Baseline], Run] = lambda run, _: run,
@@ -193,6 +195,7 @@ async def gate_finished_run(
         run: the run.
         settings: the settings of the project.
         reporting: finds the baseline, and delivers the reports.
+        steps: the features.
         amend: writes `run.json` again; nothing if the run has no folder here.
         check: returns the run with what is only known once its baseline is.
     """
@@ -202,11 +205,11 @@ async def gate_finished_run(
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
-        slots = await reporting.find_sides(settings)
-        run = check(with_history(run, history, baseline, amend, slots), baseline)
-        judged = judge_run(run, baseline, settings, reporting.calibrations, exemptions=exemptions, slots=slots)
+        slots = await find_sides(steps, reporting.context, settings)
+        run = check(with_history(run, history, baseline, amend, steps, slots), baseline)
+        judged = judge_run(run, baseline, settings, steps, reporting.calibrations, exemptions=exemptions, slots=slots)
         keep_stable_cases(run, judged.comparison, amend)
-        return await _report(judged, reporting)
+        return await _report(judged, reporting, steps)
 
 
 async def find_baseline(settings: Settings, reporting: Reporting) -> Baseline:
@@ -241,10 +244,12 @@ async def load_history(baseline: Baseline, settings: Settings, ports: Ports) -> 
     return history_after(previous) if history is None else merge_histories(history, history_after(previous))
 
 
-def with_history(run: Run, history: History, baseline: Baseline, amend: AmendRun, slots: Slots = NO_SLOTS) -> Run:
+def with_history(
+    run: Run, history: History, baseline: Baseline, amend: AmendRun, steps: Sequence[Step], slots: Slots
+) -> Run:
     """The run with its history, the baseline, and what features store, on disk too."""
     changed = replace(with_history_of(run, history), compared_with=baseline.reference)
-    for step in STEPS:
+    for step in steps:
         changed = step.store(changed, slots)
     if changed != run:
         amend(changed)
@@ -260,15 +265,18 @@ def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None
     amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
 
 
-async def _report(outcome: GateResult, reporting: Reporting, alert: Alert | None = None) -> GateResult:
+async def _report(
+    outcome: GateResult, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None
+) -> GateResult:
     from scoregate.ci.report.alert import ALERT
-    from scoregate.features.coverage.section import FOUND
+    from scoregate.ci.report.coverage import FOUND
 
-    comparison = outcome.comparison
-    slots = comparison.slots.put(ALERT, alert)
+    slots = outcome.comparison.slots.put(ALERT, alert)
     if reporting.find_coverage is not None:
-        slots = slots.put(FOUND, await reporting.find_coverage(comparison.run))
-    view = reporting.build_view(replace(comparison, slots=slots), outcome.verdict)
+        slots = slots.put(FOUND, await reporting.find_coverage(outcome.comparison.run))
+    comparison = replace(outcome.comparison, slots=slots)
+    sections = list_sections(steps, comparison, outcome.verdict)
+    view = reporting.build_view(comparison, outcome.verdict, sections)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

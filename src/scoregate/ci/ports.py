@@ -17,18 +17,19 @@ from scoregate.ci.resume import ResumePlan
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
-from scoregate.core.slots import Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
+    from scoregate.ci.job import JobContext
     from scoregate.ci.publish.delivery import Delivery
+    from scoregate.ci.report.coverage import CoverageView
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.comparison.quarantine import Quarantine
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
-    from scoregate.features.coverage.section import CoverageView
+    from scoregate.core.sections import Section
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]
@@ -75,7 +76,7 @@ class Reporting:
         build_view: builds what reports print.
         publish: delivers the reports.
         load_exemptions: loads the accepted regressions and quarantined cases.
-        find_sides: finds what else features compare the run with.
+        context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
         find_coverage: finds what no case uses of the listed tools and prompts, and what is wrong with the lists; None
@@ -88,10 +89,10 @@ class Reporting:
     apply_reviews: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
-    build_view: Callable[[Comparison, Verdict], ReportView]
+    build_view: Callable[[Comparison, Verdict, Sequence[Section]], ReportView]
     publish: Callable[[ReportView], Awaitable[Delivery]]
     load_exemptions: Callable[[], Awaitable[Exemptions]]
-    find_sides: Callable[[Settings], Awaitable[Slots]]
+    context: JobContext
     is_scheduled: bool = False
     find_coverage: FindCoverage | None = None
     alerts: bool = False

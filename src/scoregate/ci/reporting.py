@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,6 @@ from scoregate.ci.job import JobContext, has_alerts, make_publish_target, make_r
 from scoregate.ci.ports import FindCoverage, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.publish.check_run import CheckRun
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.gate import Verdict
+    from scoregate.core.sections import Section
 
 
 def apply_stored_reviews(root: Path, run: Run) -> Run:
@@ -88,7 +89,7 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             base=base,
             folder=context.folder,
         ),
-        find_sides=partial(_find_sides, context),
+        context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
         find_coverage=_coverage_finder(context),
         alerts=has_alerts(context),
@@ -110,15 +111,6 @@ async def _find_branch_baseline(context: JobContext, settings: Settings) -> Base
     from scoregate.ci.baseline.data_branch import find_branch_baseline
 
     return await find_branch_baseline(settings, context.connection, context.base)
-
-
-async def _find_sides(context: JobContext, settings: Settings) -> Slots:
-    from scoregate.features.table import STEPS
-
-    slots = NO_SLOTS
-    for step in STEPS:
-        slots = await step.find_sides(context, settings, slots)
-    return slots
 
 
 async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:
@@ -164,10 +156,12 @@ def _coverage_finder(context: JobContext) -> FindCoverage | None:
     return partial(find_coverage, context.root, settings, context.folder, context.out, context.environ)
 
 
-def _build_view(context: JobContext, comparison: Comparison, verdict: Verdict) -> ReportView:
-    from scoregate.ci.judge import make_view
+def _build_view(
+    context: JobContext, comparison: Comparison, verdict: Verdict, sections: Sequence[Section]
+) -> ReportView:
+    from scoregate.ci.report.build_view import build_view
 
-    return make_view(comparison, verdict, make_report_context(context))
+    return build_view(comparison, verdict, make_report_context(context), sections)
 
 
 async def _publish(context: JobContext, check: CheckRun | None, view: ReportView) -> Delivery:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
-from scoregate.core.runs.run import Run
+from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
-    from scoregate.ci.report.context import ReportContext
+    from scoregate.ci.plan import Plan
+    from scoregate.ci.ports import Ports
     from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
     from scoregate.core.sections import Section
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
@@ -44,22 +47,45 @@ class Judged:
     Attributes:
         comparison: the comparison of the run with its baseline.
         verdict: the verdict of the gate rules.
-        context: where the report is read.
     """
 
     comparison: Comparison
     verdict: Verdict
-    context: ReportContext
+
+
+@record
+class Work:
+    """What was measured so far, for hooks that measure more.
+
+    Attributes:
+        run: the run.
+        baseline: what it is compared with.
+        plan: the plan of all suites.
+        settings: the settings of the project.
+        ports: run a part of the plan here or in the base's tree.
+        load_exemptions: loads the accepted regressions and the quarantine.
+        compare: compares a run with a baseline as the judgement does, but without slices, which read the cases.
+    """
+
+    run: Run
+    baseline: Baseline
+    plan: Plan
+    settings: Settings
+    ports: Ports
+    load_exemptions: Callable[[], Awaitable[Exemptions]]
+    compare: Callable[[Run, Baseline, Exemptions], Comparison]
 
 
 class Step:
     """A feature's part of a run."""
 
     name: ClassVar[str]
+    in_shards: ClassVar[bool] = False
+    """Whether each shard calls `measure_more`; otherwise only a run on one machine does."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The gate rules that it adds."""
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        """The checks of the gate that it adds."""
         return ()
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
@@ -74,6 +100,18 @@ class Step:
         """Keep in the run what judging it again needs."""
         return run
 
+    async def measure_more(self, work: Work) -> Work:
+        """Measure more once the suites have run, if the run is complete."""
+        return work
+
+    def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
+        """Merge what shards have measured more, by their folders, and write it to the folder of the merged run."""
+        return run
+
+    def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
+        """The merged run with what only the whole run and its baseline show."""
+        return run
+
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
@@ -81,3 +119,25 @@ class Step:
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
+
+
+async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:
+    """What the hook of this name of all steps finds."""
+    slots = NO_SLOTS
+    for step in steps:
+        slots = await step.find_sides(context, settings, slots)
+    return slots
+
+
+def list_sections(steps: Sequence[Step], comparison: Comparison, verdict: Verdict) -> list[Section]:
+    """What all features say in reports."""
+    judged = Judged(comparison, verdict)
+    return [section for step in steps for section in step.sections(judged)]
+
+
+async def measure_more(steps: Sequence[Step], work: Work) -> Work:
+    """Call this hook of each step in turn; none is called once the run is not complete."""
+    for step in steps:
+        if work.run.complete:
+            work = await step.measure_more(work)
+    return work

@@ -13,6 +13,7 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
 from scoregate.ci.github.commands import command
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report import number_format
+from scoregate.ci.report.coverage import FOUND, CoverageView
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.server_tools import list_server_tools, names_server
@@ -23,7 +24,6 @@ from scoregate.core.relative_paths import matches_path
 from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
-from scoregate.features.coverage.section import FOUND, CoverageView
 
 # A runner shows ten notices of a step; others are for cases and for files that no eval reads.
 _MOST_NOTES = 3

@@ -35,7 +35,7 @@ def command() -> int:
         with separate_accounts(os.environ) if name == "run" else contextlib.nullcontext():
             code: int = target.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
     finally:
-        with contextlib.suppress(ScoregateError):
+        with contextlib.suppress(ScoregateError):  # the error of the command counts
             root = project_root()
             give_folder(root / load_project_settings(root, {}).out, os.environ)
     return code

@@ -146,7 +146,7 @@ def _make_redactor(kinds: Sequence[str]) -> Callable[[str], str]:
 
     wanted = PERSONAL_DATA if _ALL in kinds else tuple(dict.fromkeys(kinds))
     try:
-        mask_personal_data("", wanted)
+        mask_personal_data("", wanted)  # fails without the package, before any file is read
     except MissingExtra as error:
         raise MissingExtra(
             "--redact needs the package python-stdnum, which is not installed", advice=error.advice

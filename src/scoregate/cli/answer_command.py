@@ -19,6 +19,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import load_settings
 from scoregate.cli.text_output import print_line
 from scoregate.errors import UsageError
+from scoregate.features.table import STEPS
 
 
 @click.command("answer")
@@ -50,7 +51,7 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
                 "`scoregate answer` needs a job of GitHub with a token",
                 advice="Run it in a job on `issue_comment`: see docs/guides/commands.md.",
             )
-        context = CommandContext(root, os.environ, connection, connection.api, redact, app_token)
+        context = CommandContext(root, os.environ, connection, connection.api, redact, STEPS, app_token)
         answer = await answer_event(context)
         _write_outputs(connection.github, answer)
     if answer is None:

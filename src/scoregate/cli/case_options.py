@@ -67,6 +67,7 @@ def split_nodes(paths: Sequence[str]) -> tuple[tuple[str, ...], tuple[Node, ...]
     """
     nodes = []
     for argument in paths:
+        # The name of a file may have `::` itself.
         path, *names = [argument] if Path(argument).exists() else argument.split("::", 2)
         if not path or not all(names):
             raise UsageError(

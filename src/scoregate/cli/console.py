@@ -62,6 +62,7 @@ def is_interactive(console: Console) -> bool:
 def discard_output(stream: TextIO | None) -> None:
     """Discard further output to a stream whose pipe is closed."""
     if stream is not None:
+        # At its end, Python flushes the stream, and would fail again.
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)

@@ -84,6 +84,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, value: str | 
         return None
     if not value.isascii() or not value.isdigit():
         raise click.BadParameter(f"{value!r:.60} is neither the number nor the id of a version")
+    # `int` raises an error for more than 4,300 digits.
     return int(value) if int(value[:20]) < _GREATEST_NUMBER else value
 
 

@@ -121,7 +121,7 @@ class FileChanges:
             step=_STEP_MS,
             rust_timeout=_TIMEOUT_MS,
             yield_on_timeout=True,
-            recursive=False,
+            recursive=False,  # a project may have large ignored folders, such as node_modules
             ignore_permission_denied=True,
         )
         is_first = True

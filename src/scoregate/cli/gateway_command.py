@@ -130,7 +130,7 @@ def _run(words: tuple[str, ...], gateway: ModelGateway, session: SuiteSession, e
         code = subprocess.run((program, *words[1:]), env=environment, check=False).returncode
     except OSError as error:
         raise UsageError(f"{words[0]!r:.100} can't be started: {error.strerror}") from None
-    return 128 - code if code < 0 else code
+    return 128 - code if code < 0 else code  # as shells report the end by a signal
 
 
 def _serve(gateway: ModelGateway, session: SuiteSession, environ: dict[str, str]) -> int:

@@ -50,7 +50,7 @@ def command(folder: Path, *, commands: bool, agents: bool) -> None:
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
     written = set[str]()
     for name, text in _make_files(folder, branch, suites, with_commands=commands, with_skill=agents):
-        exists = os.path.lexists(folder / name)
+        exists = os.path.lexists(folder / name)  # a link to nothing stays, too
         if exists or (name == OWN_FILE and has_settings):
             click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
             continue
@@ -166,6 +166,7 @@ def _make_workflow(template: str, keys: str) -> str:
 
 def _find_own_commit() -> str:
     """The commit of the repository that scoregate was installed from; empty if it is from a package index."""
+    # By PEP 610, a package from an index has no direct_url.json.
     direct_url = json.loads(distribution("scoregate").read_text("direct_url.json") or "{}")
     is_own = re.fullmatch(rf"https://github\.com/{_REPOSITORY}(\.git)?/?", str(direct_url.get("url", "")))
     commit = str(direct_url.get("vcs_info", {}).get("commit_id", ""))

@@ -145,6 +145,7 @@ def add(
             raise UsageError(f"cannot read {prompt_file}: {error}") from None
     judges = _judges()
     if code is not None:
+        # The path of a console script begins with the folder of the script.
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
         created = judges.register(code, name, description)
     else:

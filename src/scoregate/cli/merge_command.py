@@ -26,6 +26,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.core.runs.run import Run
+from scoregate.features.table import STEPS
 
 _NO_CONTROL = "Merged runs of a matrix have no drift control, so no change is corrected for drift."
 
@@ -63,7 +64,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     with lock_output(root / settings.out, root):
         base, is_sharded, target = "", False, root / settings.out / RUN_FOLDER
         if shards := find_shards(folders):
-            run = merge_shards(shards, target, settings)
+            run = merge_shards(shards, target, settings, steps=STEPS)
             base, is_sharded = next((each.shard.base for each in shards if each.shard.base), ""), True
         else:
             matrix = read_matrix_runs(folders, expected=expect)
@@ -79,5 +80,5 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
 async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> GateResult:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
-        check = partial(check_with_baseline, settings, base, amend) if is_sharded else lambda run, _: run
-        return await gate_finished_run(run, settings, build_reporting(context), amend=amend, check=check)
+        check = partial(check_with_baseline, settings, base, STEPS, amend) if is_sharded else lambda run, _: run
+        return await gate_finished_run(run, settings, build_reporting(context), STEPS, amend=amend, check=check)

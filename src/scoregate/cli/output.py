@@ -76,7 +76,7 @@ def open_output(options: OutputOptions) -> Iterator[Output]:
 def write_document(chunks: Iterable[str], document: TextIO) -> None:
     """Write a document in UTF-8, whatever the locale. A closed pipe is no error."""
     try:
-        document.flush()
+        document.flush()  # before the bytes: text that waits comes first
         for chunk in chunks:
             document.buffer.write(chunk.encode())
         document.buffer.flush()
@@ -130,7 +130,9 @@ def print_result(
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    from scoregate.ci.judge import make_view
+    from scoregate.ci.report.build_view import build_view
+    from scoregate.ci.steps import list_sections
+    from scoregate.features.table import STEPS
 
     job = read_ci_job(os.environ)
     context = ReportContext(
@@ -141,7 +143,8 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
         named=named,
         redact=make_redactor(),
     )
-    return make_view(outcome.comparison, outcome.verdict, context)
+    sections = list_sections(STEPS, outcome.comparison, outcome.verdict)
+    return build_view(outcome.comparison, outcome.verdict, context, sections)
 
 
 def make_redactor() -> Callable[[str], str]:

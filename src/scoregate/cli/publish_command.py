@@ -21,6 +21,7 @@ from scoregate.cli.options import project_root, report_options
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.stored_runs import load_suite_settings
+from scoregate.features.table import STEPS
 
 
 @click.command("publish")
@@ -50,7 +51,7 @@ async def _publish_approved(root: Path, settings: Settings, approved: str, run_r
     # This job has the right to comment. It isn't a job of the pull request, and runs none of its code.
     own = settings.model_copy(update={"approved": None})
     async with open_job_context(root, os.environ, own) as context:
-        published = await publish_approved_run(context, approved, run_result)
+        published = await publish_approved_run(context, approved, run_result, STEPS)
         _print_published(published, output)
     report_failure([published.problem] if published.problem else [], outputs=published.outcome is None)
     return 0 if published.outcome is not None and not published.outcome.pending else 3
@@ -68,7 +69,7 @@ async def _publish(root: Path, settings: Settings, output: Output) -> int:
     exit_code, is_delivered = 0, False
     problems = list[str]()
     async with open_job_context(root, os.environ, settings) as context:
-        async for published in publish_fork_runs(context):
+        async for published in publish_fork_runs(context, STEPS):
             problem = f"{published.key} {published.problem}".strip()
             problems += [problem] if published.problem else []
             is_delivered = is_delivered or published.outcome is not None

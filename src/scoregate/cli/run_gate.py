@@ -34,6 +34,7 @@ from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.errors import HistoryError
+from scoregate.features.table import STEPS
 
 _CONTAINER = Path("/")
 
@@ -51,7 +52,7 @@ async def stop_on_signals() -> AsyncIterator[anyio.Event]:
         yield stop
         is_done = True
         tasks.cancel_scope.cancel()
-    if not is_done:
+    if not is_done:  # a second signal has cancelled the block
         raise KeyboardInterrupt
 
 
@@ -174,7 +175,7 @@ async def gate_project(
         must_resume=resume is not None and not resume.force,
         opened_by=opened_by,
     ) as (own_settings, ports):
-        return await run_gate(own_settings, change_ports(ports))
+        return await run_gate(own_settings, change_ports(ports), STEPS)
 
 
 def _resume_nothing(_: Path) -> None:

@@ -20,6 +20,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
 from scoregate.core.sharding.partition import MOST_SHARDS
 from scoregate.errors import RecordError, UsageError
+from scoregate.features.table import STEPS
 
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _MOST_PROBLEMS = 20
@@ -79,7 +80,7 @@ async def _run_until_signal(settings: Settings, root: Path, output: Output, requ
         stop_on_signals() as stop,
         open_run(settings, root, output, stop=stop, find_resumed=find_unfinished) as (own_settings, ports),
     ):
-        return await run_shard(own_settings, ports, root / settings.out, request)
+        return await run_shard(own_settings, ports, root / settings.out, request, STEPS)
 
 
 def _print_shard(result: ShardResult, request: ShardRequest, out: str, output: Output) -> None:

@@ -97,6 +97,7 @@ def rejudge_run(
         with_reviews(finished),
         base.with_runs(with_reviews),
         settings,
+        STEPS,
         lambda: read_calibrations(open_store()),
         exemptions=exemptions,
         slots=slots,

@@ -78,7 +78,7 @@ class Source:
         if len(content) > most:
             raise Unreadable(f"it is larger than {most:,} bytes")
         try:
-            return content.decode("utf-8-sig")
+            return content.decode("utf-8-sig")  # # some editors write a byte order mark
         except UnicodeDecodeError as error:
             raise Unreadable(f"it is not UTF-8: byte {error.start}") from None
 
@@ -160,6 +160,7 @@ def _require_plain(value: Any, depth: int = 0) -> Any:
         return {str(key): _require_plain(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
         return [_require_plain(each, depth + 1) for each in value]
+    # Python's JSON also reads `NaN`, and 1e999 as infinity.
     if isinstance(value, float) and not -1e300 < value < 1e300:
         raise Unreadable(f"{value} is not a number of JSON")
     if isinstance(value, float) and value.is_integer():

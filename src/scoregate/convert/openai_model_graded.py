@@ -74,6 +74,7 @@ def _make_question(prompt: Any, name: str, given: Mapping[str, Any]) -> str:
 
 def _read_choices(spec: Mapping[str, Any], name: str) -> dict[str, float]:
     given, scores = spec.get("choice_strings"), spec.get("choice_scores")
+    # A text such as "ABCDE" means its characters.
     choices = [str(each) for each in given] if isinstance(given, list | str) else []
     if scores == _FROM_STRINGS:
         scores = {each: each for each in choices}

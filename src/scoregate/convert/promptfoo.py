@@ -190,6 +190,7 @@ class _CaseBuilder:
                 if converted["type"].removeprefix(NOT) == RUBRIC:
                     converted = self._add_rubric(converted, self._resolve(given).get("provider", test.grader))
                 else:
+                    # A metric is either of assertions or of rubrics, since two scorers can't have one name.
                     while converted["metric"] in self._rubrics:
                         converted["metric"] = f"{converted['metric']} {converted['type']}"
                     self._metrics[converted["metric"]] = None

@@ -127,7 +127,7 @@ def _format(value: Any) -> str:
 
 
 def _read_threshold(given: Mapping[str, Any], default: float | None) -> float:
-    limit = given.get("threshold") or default
+    limit = given.get("threshold") or default  # 0 counts as missing, as in promptfoo
     if isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0:
         raise Unsupported(f"{given['type']} needs a number as its threshold")
     return limit
@@ -163,6 +163,7 @@ def _convert_schema(kind: str, value: Any) -> dict[str, Any]:
 
 def _convert_regex(pattern: str) -> str:
     """A regular expression of JavaScript in Python's syntax, with the same meaning."""
+    # Without escapes and sets, whose characters are no syntax.
     plain = _CLASS.sub("[x]", _ESCAPED.sub("x", pattern))
     if unknown := _NOT_JAVASCRIPT.search(plain):
         raise Unsupported(

@@ -234,6 +234,7 @@ def convert_model(name: str) -> str | None:
     """The name of a model for scoregate, such as "openai/gpt-6"; None without a counterpart."""
     if name == ECHO:
         return ECHO
+    # In their order: "openai:chat:" before "openai:".
     for start, provider in _PROVIDERS.items():
         if name.startswith(start) and provider:
             rest = name.removeprefix(start)

@@ -146,6 +146,7 @@ def _format_scorers(scorers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterato
 def _format_literal(value: Any) -> str:
     """Plain data as Python, in ASCII: nothing of a configuration becomes code."""
     if isinstance(value, str):
+        # JSON and Python write a printable ASCII text in the same way.
         return json.dumps(value) if value.isascii() and value.isprintable() else ascii(value)
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_format_literal(key)}: {_format_literal(each)}' for key, each in value.items())}}}"
@@ -164,7 +165,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     Raises:
         UsageError: a file exists, or can't be written.
     """
-    existing = [name for name in files if os.path.lexists(folder / name)]
+    existing = [name for name in files if os.path.lexists(folder / name)]  # `lexists`: a broken link counts, too
     if existing:
         raise UsageError(
             f"{folder / existing[0]} exists; nothing was written",

@@ -94,7 +94,7 @@ class Assertion:
     def __post_init__(self) -> None:
         _require_type(self.criterion, str, "Assertion.criterion")
         for name in ("passed", "required"):
-            if (flag := getattr(self, name)) not in (True, False):
+            if (flag := getattr(self, name)) not in (True, False):  # also 1, 0 and the bools of numpy
                 raise TypeError(f"Assertion.{name} must be a bool, not {flag!r:.100} ({type(flag).__name__})")
             object.__setattr__(self, name, bool(flag))
         _require_type(self.metadata, (Mapping, type(None)), "Assertion.metadata")

@@ -44,6 +44,7 @@ def describe_invalid_usage(usage: Usage) -> str:
     """Describe the first impossible amount; empty if all amounts are valid."""
     for name in _COUNTS:
         if not 0 <= (count := getattr(usage, name)) < MOST_COUNTED:
+            # str() refuses integers of more than 4,300 digits.
             text = str(count) if abs(count) < MOST_COUNTED else f"a number of {len(bin(abs(count))) - 2:,} bits"
             return f"{name} = {text} is not a possible count"
     if usage.cost is not None and not (isfinite(usage.cost) and usage.cost >= 0):

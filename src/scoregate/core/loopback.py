@@ -17,7 +17,7 @@ def exclude_from_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     if not any(environ.get(name) or environ.get(name.upper()) for name in _PROXIES):
         return {}
     variables = {}
-    for name in ("no_proxy", "NO_PROXY"):
+    for name in ("no_proxy", "NO_PROXY"):  # programs read one of the two
         hosts = [host.strip() for host in (environ.get(name) or environ.get(name.swapcase()) or "").split(",")]
         variables[name] = ",".join(filter(None, dict.fromkeys((*hosts, *_LOOPBACK))))
     return variables

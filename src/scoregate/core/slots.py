@@ -51,7 +51,9 @@ class Slots:
     def put(self, slot: Slot[_T], value: _T | None) -> Slots:
         """The same with a value; None removes it."""
         changed = Slots(self._stored)
-        changed._values = {**self._values, slot: value}
+        changed._values = {known: each for known, each in self._values.items() if known is not slot}
+        if value is not None or (slot.kind is not None and slot.name in self._stored):
+            changed._values[slot] = value
         return changed
 
     def to_stored(self) -> Iterator[tuple[str, object]]:
@@ -60,8 +62,7 @@ class Slots:
         yield from ((name, value) for name, value in {**self._stored, **new}.items() if value is not None)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Slots) and dict(self.to_stored()) == dict(other.to_stored())
-        return same and isinstance(other, Slots) and self._values == other._values
+        return isinstance(other, Slots) and (self._stored, self._values) == (other._stored, other._values)
 
     def __hash__(self) -> int:
         return hash(tuple(name for name, _ in self.to_stored()))

@@ -30,7 +30,7 @@ class TestOutcome:
         is_recorded: whether it is a case of a suite by itself.
     """
 
-    __test__ = False
+    __test__ = False  # else pytest would collect the class for its name
 
     test: str
     failure: str | None = None
@@ -58,7 +58,7 @@ def identify_deepeval_case(name: object, case_input: object) -> str:
 class TestOutcomes:
     """The outcomes of a command, and which of them belong to cases."""
 
-    __test__ = False
+    __test__ = False  # else pytest would collect the class for its name
 
     _outcomes: tuple[TestOutcome, ...]
     _by_case: dict[str, list[TestOutcome]] = field(default_factory=dict)

@@ -109,7 +109,7 @@ class UsageMeter:
 
     def _create_counts(self) -> _Counts:
         if self._counts is None:
-            with _lock:
+            with _lock:  # two threads may come here at once
                 self._counts = self._counts or _Counts()
                 self.used = True
         return self._counts

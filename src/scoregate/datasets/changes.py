@@ -52,6 +52,7 @@ def create_dataset(
         StoreError: it could not be written.
     """
     state = DatasetState(store, card, schema, History({}, {}, 0), "")
+    # The old rows may be the source of the new ones, so these are read before they are deleted.
     lines = list(_to_lines(schema, rows)) if overwrite else _to_lines(schema, rows)
     with store.open_writer() as writer:
         if (existing := next(store.read(DATASETS, (card.name,)), None)) is not None:
@@ -112,6 +113,7 @@ def delete_dataset(store: Store, name: str, dependents: Dependents | None) -> bo
     """
     if dependents and (card := next(store.read(DATASETS, (name,)), None)):
         dependents.delete(card.id, name)
+    # The test configs go first: a crash in between leaves a dataset without configs, but no config without a dataset.
     with store.open_writer() as writer:
         all_kinds: tuple[Kind[Any], ...] = (DATASETS, CANDIDATES)
         kinds = [kind for kind in all_kinds if (name,) in store.list_keys(kind)]

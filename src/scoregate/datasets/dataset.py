@@ -119,6 +119,7 @@ class Dataset:
         if file_type not in ("json", "yaml"):
             raise ValueError(f"file_type must be 'json' or 'yaml', not {file_type!r:.60}")
         rows = {"examples": [example.row(Schema(self.version.columns)) for example in self]}
+        # The name of a dataset may have slashes.
         safe_name = "".join(char if char.isalnum() or char in "-_ ." else "_" for char in self.name).lstrip(".")
         path = Path(dir_path) / f"{save_name or safe_name or 'dataset'}.{file_type}"
         if file_type == "json":
@@ -128,6 +129,7 @@ class Dataset:
 
             text = dump_yaml(rows)
         path.parent.mkdir(parents=True, exist_ok=True)
+        # YAML and JSON with `ensure_ascii=False` keep lone surrogates.
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
         return path
 

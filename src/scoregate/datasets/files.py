@@ -55,9 +55,9 @@ def _parse_row(cells: Sequence[str], header: Sequence[str], schema: Schema | Non
             continue
         cell = text.strip()
         converted[column] = cell or None
-        if cell and type_ != "trace":
+        if cell and type_ != "trace":  # ids of traces may look like numbers
             with suppress(ValueError, RecursionError):
-                json_text = cell.lower() if type_ == "boolean" else cell
+                json_text = cell.lower() if type_ == "boolean" else cell  # spreadsheets write TRUE
                 converted[column] = json.loads(json_text, object_pairs_hook=reject_duplicate_keys)
     return converted
 

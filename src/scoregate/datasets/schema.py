@@ -26,7 +26,7 @@ _TYPE_NAMES: dict[str, str] = {
 }
 _TYPE_CHECKS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),  # in Python, True is an int
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),
@@ -75,6 +75,7 @@ class Schema:
         except ValueError as error:
             return str(error)
         nested = any(isinstance(value, list | dict) for value in ordered.values())
+        # A tuple or a key 1 would come back as a list or "1".
         return _NOT_PLAIN if nested and decode_row(line) != ordered else line
 
 

@@ -115,6 +115,7 @@ def load_state(store: Store, name: str) -> DatasetState:
         return state
     try:
         with store.open_writer() as writer:
+            # Read again: another process may have committed the edits before the lock.
             return commit_edits(read_state(store, name), writer)
     except ReadOnlyStore:
         return commit_edits(state, None)
@@ -131,7 +132,7 @@ def commit_edits(state: DatasetState, writer: Writer | None) -> DatasetState:
     tally = LineDigest()
     with state.open(ROWS) as file:
         runs = find_runs(_read_lines(state), (line[:-1] for line in tally.lines(_check_lines(state, file))))
-    if writer and tally.digest != state.digest:
+    if writer and tally.digest != state.digest:  # else a file in another spelling would be checked again at each use
         with state.open(ROWS) as file:
             ends = (line + b"\n" for line in _check_lines(state, file))
             writer.replace(DATASETS, (state.card.name,), ROWS, pieces=ends)
@@ -161,6 +162,7 @@ def next_head(state: DatasetState, runs: Iterable[Run], tally: LineDigest) -> He
     tip, rows, columns = state.history.tip, tuple(runs), state.schema.columns
     version, parent = (tip.version + 1, tip.id) if tip else (1, None)
     identity = json.dumps([state.card.id, parent, version, list(columns.items()), tally.digest])
+    # Made of the content, so that two branches with the same edit make the same version.
     number = int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=6).digest()) | 1 << 47
     return Head(
         version=version,

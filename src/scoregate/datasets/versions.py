@@ -75,7 +75,7 @@ def find_head(state: DatasetState, version: int | str | None) -> Head:
     if isinstance(version, str):
         matches = [head for head in heads if str(head.id) == version]
     else:
-        matches = [head for head in heads if head.version == version and version is not True]
+        matches = [head for head in heads if head.version == version and version is not True]  # True equals version 1
     if len(matches) == 1:
         return matches[0]
     if matches:

@@ -113,6 +113,7 @@ class AccessTokens:
             return self._token
         with unmeasured_wait():
             async with self._lock:
+                # Another message may have fetched one while this one waited.
                 if not self._token or time.monotonic() >= self._valid_until:
                     await self._fetch()
                 return self._token
@@ -124,7 +125,7 @@ class AccessTokens:
 
     def invalidate(self, token: str) -> None:
         """Fetch a new token next time, because the endpoint refused this one."""
-        if token == self._token:
+        if token == self._token:  # another message may have renewed it already
             self._token = ""
 
     async def _fetch(self) -> None:
@@ -144,6 +145,7 @@ class AccessTokens:
     def _take(self, text: bytes) -> None:
         try:
             data: Any = json.loads(text)
+            # RFC 6749 makes `expires_in` optional.
             token, lifetime_s = data["access_token"], float(data.get("expires_in") or _DEFAULT_LIFETIME_S)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             token = None

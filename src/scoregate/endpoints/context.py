@@ -12,7 +12,7 @@ from urllib.parse import quote
 from scoregate.errors import EndpointError
 from scoregate.store.secret_references import REFERENCE
 
-_SHORTEST_SECRET = 4
+_SHORTEST_SECRET = 4  # a shorter one would also hide parts of ordinary words
 _MOST_INSPECTED, _SHOWN = 4_000, 300
 
 
@@ -27,8 +27,10 @@ class SecretMask:
         """Replace a secret from now on, also in its encoded forms."""
         secret = secret.strip()
         if len(secret) >= _SHORTEST_SECRET and secret not in self._hidden:
+            # # A URL or JSON in an answer has it in another form.
             forms = {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1]}
             self._hidden |= dict.fromkeys(forms, instead)
+            # The longest first: one secret may be the beginning of another.
             self._pattern = re.compile("|".join(map(re.escape, sorted(self._hidden, key=len, reverse=True))))
 
     @property
@@ -81,7 +83,7 @@ class EndpointContext:
         start = text[:_MOST_INSPECTED]
         start = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
         if len(text) > _MOST_INSPECTED:  # the cut may be inside a secret, which would no longer be recognized
-            start = start[: -self._secrets.longest or None]
+            start = start[: -self._secrets.longest or None]  # up to -0 would be empty
         short = " ".join(self._secrets.mask(start).split())
         return short if len(short) <= _SHOWN and len(text) <= _MOST_INSPECTED else f"{short[:_SHOWN]}…"
 

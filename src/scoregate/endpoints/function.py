@@ -134,6 +134,7 @@ def make_argument_mapper(
 
     def bind(context: RequestValues) -> Callable[..., Any]:
         arguments = {name: context[name] for name in named} | ({message: context["input"]} if message else {})
+        # They can't be passed by name.
         first = [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY and each.name in arguments]
         positional = [arguments.pop(name) for name in first]
         return partial(function, *positional, **arguments)

@@ -73,6 +73,7 @@ async def _send_once(
 ) -> tuple[httpx.Response, bytes]:
     import httpx
 
+    # # httpx has no limit
     request.extensions["timeout"] = {"connect": min(_CONNECT_S, timeout_s)}
     try:
         response = await client.send(request, stream=True, auth=None, follow_redirects=False)
@@ -81,7 +82,7 @@ async def _send_once(
         try:
             async for part in response.aiter_bytes():
                 size += len(part)
-                if size > LARGEST_RESPONSE:
+                if size > LARGEST_RESPONSE:  # counted when decompressed: a small answer may grow without limit
                     message = f"the answer is larger than {LARGEST_RESPONSE:,} bytes"
                     raise endpoint.fail(message, kind="http_error", status=response.status_code)
                 parts.append(part)
@@ -92,7 +93,7 @@ async def _send_once(
         message = f"{type(error).__name__}: {endpoint.sanitize(str(error)) or 'no details'}"
         failure = endpoint.fail(message, kind="network_error", advice="Is the address right, and is the endpoint up?")
         permanent = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.DecodingError)
-        if isinstance(error, permanent) or "CERTIFICATE_VERIFY_FAILED" in str(error):
+        if isinstance(error, permanent) or "CERTIFICATE_VERIFY_FAILED" in str(error):  # httpx has no type for it
             raise failure from None
         raise TransientError(failure) from None
     except httpx.InvalidURL as error:
@@ -119,6 +120,7 @@ def _response_error(response: httpx.Response, body: bytes, endpoint: EndpointCon
 
 def status_error(status: int, body: bytes, endpoint: EndpointContext) -> EndpointError:
     """The error for a response with this status."""
+    # `in HTTPStatus` raises a TypeError before Python 3.12.
     word = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "of no known meaning"
     advice = _ADVICE.get(status, "The endpoint failed; see its log." if status >= 500 else "")
     return endpoint.fail(f"answered {status} ({word})", kind="http_error", body=body, status=status, advice=advice)
@@ -152,7 +154,7 @@ class ClientPool:
     def __init__(self) -> None:
         import httpx
 
-        self._trust = httpx.create_ssl_context()
+        self._trust = httpx.create_ssl_context()  # loading the certificates takes long, so all clients share them
         self._all: list[httpx.AsyncClient] = []
         self._idle: list[httpx.AsyncClient] = []
 
@@ -166,6 +168,7 @@ class ClientPool:
         else:
             # Many servers, such as uvicorn, close idle connections after five seconds. Do not reuse one just then.
             limits = httpx.Limits(max_connections=2, max_keepalive_connections=1, keepalive_expiry=3.0)
+            # One pool of 50 connections looked at all of them at each request: messages took four times as long.
             client = httpx.AsyncClient(verify=self._trust, limits=limits)
             self._all.append(client)
         token = _IN_REQUEST.set(True)

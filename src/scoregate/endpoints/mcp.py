@@ -67,7 +67,7 @@ class McpTransport:
                 output, steps = await self._ask_model(session, tools, context["messages"])
             else:
                 output, steps = await self._call(session, tools, context)
-            self._tools.check(await session.list_tools())
+            self._tools.check(await session.list_tools())  # a server may change its list in the middle of a session
         except AgentError as error:
             raise self._convert_error(error) from None
         calls = [{"name": each.name, "arguments": dict(each.arguments), **_result_of(each)} for each in _calls(steps)]

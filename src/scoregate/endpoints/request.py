@@ -23,7 +23,7 @@ from scoregate.endpoints.fillers import (
 from scoregate.store.endpoints import StoredEndpoint
 
 _NAME_ONLY = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-_LITERALS = {"none", "None", "true", "True", "false", "False"}
+_LITERALS = {"none", "None", "true", "True", "false", "False"}  # values to Jinja, not names
 
 
 def text_filler(text: str, endpoint: EndpointContext) -> Filler:
@@ -113,7 +113,7 @@ def _fold_constant(fill: Callable[[RequestValues], Any], parts: Any) -> Filler:
 
 
 _SYSTEM_PROMPT = "system_prompt"
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab is allowed in a header
 
 
 @dataclass(frozen=True, slots=True)

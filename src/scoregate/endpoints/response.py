@@ -118,6 +118,7 @@ def _to_metadata(value: Any) -> Mapping[str, Any]:
 
 
 Path: TypeAlias = Callable[[Any], Any]
+# The usual paths are read without jsonpath-ng.
 _STEP = re.compile(r"""\.([A-Za-z_]\w*)|\[(\d{1,9})\]|\['([^'\\]+)'\]|\["([^"\\]+)"\]""")
 _SIMPLE_PATH = re.compile(rf"\$(?:{_STEP.pattern})*")
 

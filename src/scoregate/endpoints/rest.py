@@ -98,6 +98,7 @@ class HttpEndpoint:
 
 
 _METHODS_WITHOUT_BODY = frozenset({"GET", "DELETE"})
+# Compressed only in ways that httpx can undo without other packages.
 _DEFAULT_HEADERS = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": USER_AGENT}
 
 
@@ -141,5 +142,6 @@ class HttpTransport:
         else:
             url, usual = service.url(context), {**_DEFAULT_HEADERS, "content-type": "application/json"}
             content = out.content(context).encode("utf-8", "replace")
+        # # httpx encodes
         headers = [(name.encode(), value.encode()) for name, value in service.headers(context, token, usual)]
         return httpx.Request(self._method, url, headers=headers, content=content)

@@ -53,7 +53,7 @@ class ConcurrencyLimit:
         """Wait for a free slot, and hold it."""
         await self._take()
         try:
-            if delay := self._pace.reserve():
+            if delay := self._pace.reserve():  # after the slot: a start reserved before would pass while it waits
                 with unmeasured_wait():
                     await anyio.sleep(delay)
             yield
@@ -127,6 +127,7 @@ class RetryPolicy:
 
     def _wait_s(self, number: int, transient: TransientError) -> float:
         """The delay before a retry, counted from 1. A Retry-After delays all messages."""
+        # An error with a status is an answer, too.
         self._has_answered = self._has_answered or transient.error.status is not None
         after_s = transient.after_s
         is_too_long = after_s is not None and after_s > _LONGEST_RETRY_AFTER_S
@@ -136,5 +137,6 @@ class RetryPolicy:
         if after_s:
             self._pace.hold(after_s)
         if after_s is not None:
+            # Spread, so that the messages which waited don't start at once.
             return after_s + random.uniform(0, min(0.5, after_s))
         return random.uniform(0.5, 1.0) * backoff_s(number, first_s=_FIRST_DELAY_S, longest_s=_LONGEST_DELAY_S)

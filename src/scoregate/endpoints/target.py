@@ -109,7 +109,7 @@ class PerLoop(Generic[C]):
             yield resource.value
         finally:
             resource.users -= 1
-            if not resource.users and not resource.stays:
+            if not resource.users and not resource.stays:  # without a run that closes it, the last user does
                 await self._close(loop)
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> _Resource[C]:

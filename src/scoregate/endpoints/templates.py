@@ -71,6 +71,7 @@ def compile_evaluator(tree: nodes.Template, environment: Sandbox) -> Callable[[R
     """A function that renders a template: a single expression to its value, anything else to a text."""
     if (expression := single_expression(tree)) is None:
         return compile_renderer(tree, environment)
+    # Rendering makes a text of each value; an assignment keeps its type.
     target = nodes.Name("result", "store", lineno=1)
     template = _compile(nodes.Template([nodes.Assign(target, expression, lineno=1)], lineno=1), environment)
 
@@ -204,6 +205,7 @@ class Placeholders:
     def _plain(self, mark: str) -> str:
         value = self._of(mark)
         text = value if isinstance(value, str) else json.dumps(value)
+        # The text of a `{% set %}` block has placeholders itself.
         return self._slot().sub(lambda slot: self._plain(slot[0]), text)
 
     def _of(self, mark: str) -> Any:
@@ -215,7 +217,7 @@ class Placeholders:
 
 @pass_context
 def _finalize(context: JinjaContext, value: Any) -> str:
-    if isinstance(value, Undefined):
+    if isinstance(value, Undefined):  # raises: a placeholder would hide that the name is unknown
         str(value)
     slots: Placeholders = context[_PLACEHOLDERS]
     return slots.put(value)

@@ -108,13 +108,13 @@ class WebSocketTransport:
                     additional_headers=self._service.headers(context, token, {}),
                     user_agent_header=USER_AGENT,
                     logger=_LOG,
-                    open_timeout=None,
+                    open_timeout=None,  # `fail_after` limits it
                     max_size=LARGEST_RESPONSE,
                     close_timeout=_CLOSE_S,
                 )
         except InvalidStatus as error:
             raise self._status_error(error) from None
-        except (WebSocketException, OSError) as error:
+        except (WebSocketException, OSError) as error:  # TimeoutError is an OSError
             raise TransientError(self._connection_error(error)) from None
 
     def _status_error(self, error: InvalidStatus) -> Exception:
@@ -138,7 +138,7 @@ class _Connection:
     async def send(self, text: str) -> None:
         """Send a message. Earlier messages from the server are not a reply to it, and are dropped."""
         assert self.socket is not None
-        with anyio.move_on_after(0):
+        with anyio.move_on_after(0):  # returns only what has arrived already
             while True:
                 await self.receive()
         self.last = ""
@@ -153,5 +153,5 @@ class _Connection:
     async def close(self) -> None:
         """Close the connection in any state."""
         if self.socket is not None:
-            with anyio.CancelScope(shield=True), suppress(Exception):
+            with anyio.CancelScope(shield=True), suppress(Exception):  # shielded: the end may be a cancellation
                 await self.socket.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pydantic_core import from_json
 
 from scoregate.core.call_headers import ADDRESS_VARIABLE
+from scoregate.core.event_values import ErrorInfo
 from scoregate.core.json_io import sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite
 from scoregate.core.text import matches_filters
@@ -107,27 +109,34 @@ def select_cases(
         selection: what to select.
         describe: returns the name and tags of a case; called only if the selection depends on them.
     """
-    return select_variants((None,), cases, suite, selection, describe)[1]
+    return _select((None,), cases, suite, selection, describe)[1]
 
 
-def select_variants(
+def select_suite(suite: Suite, selection: Selection, none_selected: str = "") -> Suite:
+    """Return the suite with the selected cases, and the variants in which one of them is selected.
+
+    A case that is selected in one variant runs in all of these. Without a selected case, all variants are returned.
+
+    Args:
+        suite: the suite with all cases and variants.
+        selection: what to select. Its keyword can match the label of a variant, such as `bot [task=small]`.
+        none_selected: the problem of a suite that has none of the cases that were asked for; empty if that is none.
+    """
+    variants, selected = _select(suite.variants, suite.cases, suite.id, selection, suite.describe)
+    cases, is_partial, problems = list(selected), selection.choice is not None, suite.problems
+    if none_selected and suite.cases and not (cases or is_partial):
+        problems = (*problems, ErrorInfo("InvalidSuite", f"suite {suite.id!r:.200}: {none_selected}"))
+    total = suite.trials if is_partial else None
+    return replace(suite, cases=cases, variants=variants, problems=problems, total=total)
+
+
+def _select(
     variants: Sequence[Variant],
     cases: Sequence[Case],
     suite: str,
     selection: Selection,
     describe: Callable[[Case], Description],
 ) -> tuple[Sequence[Variant], Iterator[Case]]:
-    """Return the variants of a suite in which a case is selected, and as `select_cases` the selected cases.
-
-    A case that is selected in one variant runs in all of these. Without a selected case, all variants are returned.
-
-    Args:
-        variants: the parameters of all variants.
-        cases: all cases.
-        suite: the id of the suite.
-        selection: what to select. Its keyword can match the label of a variant, such as `bot [task=small]`.
-        describe: returns the name and tags of a case; called only if the selection depends on them.
-    """
     hashes = set(selection.hashes.get(suite, ()))
     selected = [case for case in cases if not hashes or case.hash in hashes]
     if (choice := selection.choice) is not None:
@@ -147,11 +156,6 @@ def _label_variant(suite: str, params: Variant) -> str:
     from scoregate.core.runs.suite_labels import suite_label
 
     return suite_label(suite, None if params is None else to_plain(sort_sets(params)), shows_target=True)
-
-
-def count_all_trials(cases: Iterable[Case], selection: Selection) -> int | None:
-    """The number of trials of all cases, if a partial run takes only some of them; else None."""
-    return None if selection.choice is None else sum(case.repeats for case in cases)
 
 
 def _label_case(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:

@@ -5,50 +5,28 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from types import FrameType
 from typing import TYPE_CHECKING
 
-from scoregate.engine.environment import events_folder
 from scoregate.engine.imports import find_caller
 
 if TYPE_CHECKING:
     from scoregate.core.runs.run import SuiteResult
-    from scoregate.engine.event_log import EventLog
 
 UNMEASURABLE = 3
 
 
-def is_script(frame: FrameType) -> bool:
-    """Whether a frame belongs to the file that Python was started with, and not to a prompt or a notebook."""
-    is_main = frame.f_globals.get("__name__") == "__main__" and "__file__" in frame.f_globals
-    return is_main and not hasattr(sys, "ps1") and not sys.flags.interactive
-
-
 def is_called_by_script() -> bool:
-    """Whether the user's code that called scoregate is the file that Python was started with."""
+    """Whether the user's code that called scoregate is the file that Python was started with: no prompt or notebook."""
     frame = find_caller()
-    return frame is not None and is_script(frame)
+    names = {} if frame is None else frame.f_globals
+    is_main = names.get("__name__") == "__main__" and "__file__" in names
+    return is_main and not hasattr(sys, "ps1") and not sys.flags.interactive
 
 
 def is_unmeasured(result: SuiteResult) -> bool:
     """Whether a suite without a single result was run: no case has a score, or waits for people."""
     return not any(part.evaluations or part.pending for part in result.variants or (result,))
-
-
-def fail_if_unmeasured(logs: Sequence[EventLog], *, is_main: bool) -> None:
-    """End the process of a script that no host started with exit code 3, if a suite has no result.
-
-    Args:
-        logs: the finished logs of the suite.
-        is_main: whether the file that ran the suite is the one that Python was started with.
-    """
-    if is_main and events_folder() is None:
-        from scoregate.engine.results import make_result
-
-        if is_unmeasured(make_result(logs)):
-            fail_at_exit()
 
 
 _failing: list[int] = []  # the ids of processes that end with exit code 3: of this one, or of those it was forked from

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -34,9 +34,6 @@ from scoregate.engine.trial import (
 )
 from scoregate.errors import NotRecordable, ScoregateError
 from scoregate.version import __version__
-
-if TYPE_CHECKING:
-    from scoregate.engine.notebook import NotebookProgress
 
 
 class TaskStage:
@@ -125,7 +122,7 @@ class TaskStage:
 
 
 async def run_suite(
-    suite: Suite, folder: Path | None, *, reuses: bool = False, progress: NotebookProgress | None = None
+    suite: Suite, folder: Path | None, *, reuses: bool = False, advance: Callable[[], None] | None = None
 ) -> list[EventLog]:
     """Run every variant of a suite.
 
@@ -134,14 +131,13 @@ async def run_suite(
         folder: the folder for the event logs; None for temporary files.
         reuses: whether results of an earlier run that the host offers go into the logs. A caller that needs more than
             the logs sets False.
-        progress: counts the finished trials; None outside of notebooks.
+        advance: called after every finished trial.
 
     Returns:
         A log for each variant, not yet finished: call `finish_suite` for each.
     """
     name_calls_at_gateway()
     unattributed, deadline = UsageMeter(suite=suite.id), PausableDeadline(suite.limits.scoring_s)
-    advance = None if progress is None else progress.advance
     suite, part = _take_part(suite)
     logs = [
         _start_log(suite, params, EventLog(suite.id, folder, unattributed, advance), part) for params in suite.variants

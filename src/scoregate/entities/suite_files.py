@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scoregate.engine.environment import read_selection
+from scoregate.core.suite import Suite
+from scoregate.engine.driver import run_to_end
+from scoregate.engine.environment import Selection
 from scoregate.entities.test import Test
 from scoregate.entities.test_files import read_tests
 from scoregate.execution.execute import prepare_suite
+from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.options import ExecutionOptions
-from scoregate.execution.suite import run_tests
+from scoregate.execution.suite import ExecutionFront
 from scoregate.store import Store
 from scoregate.store.lookup import find_document
 from scoregate.store.suite_files import (
@@ -43,9 +47,14 @@ def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | No
         OSError: a file cannot be read.
     """
     file = read_suite_file(path, shown=str(path)) if document is None else SuiteFile.model_validate(document)
-    table, name = file.testset, suite_name(file.testset.name, path)
-    if not read_selection().includes(name):
-        return
+    name = suite_name(file.testset.name, path)
+    run_to_end(name, ExecutionFront(partial(_prepare, name, file, path, store)))
+
+
+def _prepare(
+    name: str, file: SuiteFile, path: Path, store: Store, selection: Selection
+) -> tuple[Suite, MetricSelection]:
+    table = file.testset
     definition, names = load_endpoint(file, path, store), table.metrics
     if table.set is None:
         tests = list(read_tests(find_tests_file(file, path)))
@@ -61,5 +70,6 @@ def run_suite_file(path: Path, store: Store, *, document: Mapping[str, Any] | No
         evaluation_model=table.model,
         max_concurrency=table.max_concurrency,
     )
-    suite, _ = prepare_suite(name, tests, definition, options, store=store)
-    run_tests(replace(suite, limits=suite.limits._replace(retries=table.retries, timeout_s=table.timeout_seconds)))
+    suite, metrics = prepare_suite(name, tests, definition, options, selection, store=store)
+    limits = suite.limits._replace(retries=table.retries, timeout_s=table.timeout_seconds)
+    return replace(suite, limits=limits), metrics

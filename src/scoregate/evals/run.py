@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scoregate.core.suite import Suite
-from scoregate.engine.environment import events_folder, read_selection
-from scoregate.engine.exit_status import is_script
-from scoregate.engine.named_run import run_named_suite
-from scoregate.engine.notebook import start_progress
+from scoregate.engine.driver import run_to_end
+from scoregate.engine.script_front import ScriptFront
 from scoregate.evals.suite import Options, build_suite, find_suite_name
 
 if TYPE_CHECKING:
@@ -70,24 +66,6 @@ def evaluate(
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
     """
-    is_main = is_script(sys._getframe(1))
-    selected, folder = read_selection(), events_folder()
-    suite_name = find_suite_name(name, task)
-    if not selected.includes(suite_name):
-        from scoregate.engine.eval_result import make_skipped_result
-
-        return make_skipped_result(suite_name)
-    started = perf_counter()
-    options = Options(concurrency, repeats, timeout, retries, tags, cluster)
-    suite: Suite = build_suite(suite_name, data, task, scorers, options, selected)
-    if selected.leaves_out(suite):
-        from scoregate.engine.eval_result import make_skipped_result
-
-        return make_skipped_result(suite_name)
-    progress, in_new_thread = start_progress(suite), suite.limits.timeout_s is not None
-    logs = run_named_suite(suite, folder, is_main=is_main, reuses=True, progress=progress, in_new_thread=in_new_thread)
-    from scoregate.engine.completion import complete_run
-
-    return complete_run(
-        logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main, progress=progress
-    )
+    suite_name, options = find_suite_name(name, task), Options(concurrency, repeats, timeout, retries, tags, cluster)
+    build = partial(build_suite, suite_name, data, task, scorers, options)
+    return run_to_end(suite_name, ScriptFront(build, assert_test=assert_test))

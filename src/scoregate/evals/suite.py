@@ -7,16 +7,16 @@ and nothing that they return would count.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
-from scoregate.core.suite import TASK, Case, RunLimits, Suite, read_limits
+from scoregate.core.suite import TASK, RunLimits, Suite, read_limits
 from scoregate.core.text import is_whole_number
-from scoregate.engine.environment import Selection, Variant, count_all_trials, run_message, select_variants
-from scoregate.engine.imports import caller_origin, find_caller_file
+from scoregate.engine.environment import Selection, select_suite
+from scoregate.engine.imports import find_caller_file
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
 from scoregate.evals.scorers import Scorers, build_scorers
@@ -90,30 +90,27 @@ def build_suite(name: str, data: Any, task: Any, scorers: Any, options: Options,
     named = {None: task} if tasks is None else tasks
     made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
     calls = {key: call for key, call in made.items() if call is not None}
-    variants: Sequence[Variant] = [{TASK: key} for key in calls if key is not None] or (None,)
-    cases, variants, total = _build_cases(rows, reader, name, variants, selection, problems)
+    cases = list(reader.build(rows, problems))
     built = build_scorers(scorers, fields, problems) if rows else Scorers([])
     if built.needs_trace:
         from scoregate.evals.tracing import TaskRecorder
 
         recorder = TaskRecorder(name, reads_trajectory=built.needs_trajectory)
         calls = {key: recorder.record(call) for key, call in calls.items()}
-    return Suite(
+    suite = Suite(
         id=name,
         cases=cases if calls and not wrong_options else [],
         task=calls.get(None, _do_nothing),
         tasks={key: call for key, call in calls.items() if key is not None},
-        variants=variants,
+        variants=[{TASK: key} for key in calls if key is not None] or (None,),
         describe=reader.describe,
         output_form=serialize_outcome,
         trace_form=serialize_trajectory,
         scorers=built.scorers,
         limits=limits,
-        origin=caller_origin(),
         problems=[ErrorInfo("InvalidSuite", f"suite {name!r:.100}: {text}") for text in problems],
-        message=run_message(),
-        total=total,
     )
+    return select_suite(suite, selection, "none of its cases has an id that was asked for")
 
 
 def _read_rows(data: Any, problems: list[str]) -> list[Row]:
@@ -123,18 +120,6 @@ def _read_rows(data: Any, problems: list[str]) -> list[Row]:
         name = f" {str(data)!r:.200}" if isinstance(data, str | Path) else ""
         problems.append(f"the data{name} has no cases")
     return rows
-
-
-def _build_cases(
-    rows: list[Row], reader: Cases, name: str, variants: Sequence[Variant], selection: Selection, problems: list[str]
-) -> tuple[list[Case], Sequence[Variant], int | None]:
-    """The selected cases and variants, and of a partial run the number of all trials."""
-    all_cases = list(reader.build(rows, problems))
-    variants, selected = select_variants(variants, all_cases, name, selection, reader.describe)
-    cases = list(selected)
-    if all_cases and not cases and selection.choice is None:
-        problems.append("none of its cases has an id that was asked for")
-    return cases, variants, count_all_trials(all_cases, selection)
 
 
 def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:

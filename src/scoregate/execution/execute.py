@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from scoregate.core.suite import Suite
-from scoregate.engine.environment import read_selection
+from scoregate.engine.driver import run_to_end
+from scoregate.engine.environment import Selection
 from scoregate.errors import EntityError
 from scoregate.execution.cases import TestLike
 from scoregate.execution.conversation import TargetTask
@@ -15,15 +17,14 @@ from scoregate.execution.metrics import MetricSelection, resolve_metrics
 from scoregate.execution.options import ExecutionOptions
 from scoregate.execution.results import (
     RecordedAnswers,
+    StoredRun,
     error_of,
     find_last_run,
     find_run_to_rescore,
     metric_results,
-    metrics_by_name,
-    run_and_store,
     status_of,
 )
-from scoregate.execution.suite import build_test_suite, read_outcomes, run_tests
+from scoregate.execution.suite import ExecutionFront, build_test_suite
 from scoregate.store import Store, StoredEndpoint, current_store
 from scoregate.store.test_runs import StoredTestRun
 
@@ -75,34 +76,41 @@ def execute_test_set(
     """Run every test of a set against an endpoint, store the results and summarize them."""
     run, store, name = _new_run(test_set, endpoint), current_store(), _suite_name(test_set)
     options, tests, definition = _with_set_metrics(options, test_set), test_set.load_tests(), endpoint.definition
-    if not read_selection().includes(name):
-        return _to_response(test_set, endpoint, None)
-    suite, metrics = prepare_suite(name, tests, definition, options, store=store, target=_target_name(endpoint))
-    return _to_response(test_set, endpoint, run_and_store(run, suite, metrics, store=store, name=run_name))
+    prepare = partial(prepare_suite, name, tests, definition, options, store=store, target=_target_name(endpoint))
+    stored = StoredRun(prepare, run, store=store, name=run_name)
+    run_to_end(name, stored)
+    return _to_response(test_set, endpoint, stored.finished)
 
 
 def prepare_suite(
     name: str,
     tests: Sequence[TestLike],
-    definition: StoredEndpoint,
+    definition: StoredEndpoint | None,
     options: ExecutionOptions,
+    selection: Selection,
     *,
     store: Store,
     target: str | None = None,
+    answers: RecordedAnswers | None = None,
 ) -> tuple[Suite, MetricSelection]:
-    """The suite of tests against an endpoint, and its metrics.
+    """The suite of tests against an endpoint, or of recorded answers, and its metrics.
 
     Raises:
         EndpointError: the definition of the endpoint is not valid here.
         MetricError: a metric does not exist or is invalid.
         ModelError: there is no model of this name.
     """
-    from scoregate.endpoints import open_target
+    conversations, concurrency = options.conversations(), _RESCORE_CONCURRENCY
+    if definition is not None:
+        from scoregate.endpoints import open_target
 
-    opened, conversations = open_target(definition), options.conversations()
+        opened, concurrency = open_target(definition), definition.max_concurrency
     metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
-    task, limits = TargetTask(opened, metrics, conversations), options.limits(definition.max_concurrency)
-    suite = build_test_suite(name, tests, task.run, metrics, conversations=conversations, limits=limits, target=target)
+    task = TargetTask(opened, metrics, conversations).run if answers is None else answers.run
+    limits = options.limits(concurrency)
+    suite = build_test_suite(
+        name, tests, task, metrics, conversations=conversations, limits=limits, selection=selection, target=target
+    )
     return suite, metrics
 
 
@@ -113,16 +121,11 @@ def rescore_test_set(
     store, tests, name = current_store(), test_set.load_tests(), f"{_suite_name(test_set)} (rescored)"
     past = find_run_to_rescore(store, *_check_ids(test_set, endpoint), run)
     answers, options = RecordedAnswers(store, past, tests), _with_set_metrics(options, test_set)
-    new = _new_run(test_set, endpoint, {"rescored": past.id})
-    if not read_selection().includes(name):
-        return _to_response(test_set, endpoint, None)
-    metrics = resolve_metrics(tests, options.metrics, store=store, model=options.evaluation_model)
-    conversations, limits = options.conversations(), options.limits(_RESCORE_CONCURRENCY)
     target = _target_name(endpoint)
-    suite = build_test_suite(
-        name, tests, answers.run, metrics, conversations=conversations, limits=limits, target=target
-    )
-    return _to_response(test_set, endpoint, run_and_store(new, suite, metrics, store=store))
+    prepare = partial(prepare_suite, name, tests, None, options, store=store, target=target, answers=answers)
+    stored = StoredRun(prepare, _new_run(test_set, endpoint, {"rescored": past.id}), store=store)
+    run_to_end(name, stored)
+    return _to_response(test_set, endpoint, stored.finished)
 
 
 def load_last_run(test_set: TestSetLike, endpoint: EndpointLike) -> dict[str, Any] | None:
@@ -143,16 +146,20 @@ def execute_test(test: TestLike, endpoint: EndpointLike, options: ExecutionOptio
         "test_configuration": None if test.test_configuration is None else test.test_configuration.to_dict(),
         **dict.fromkeys(("execution_time", "test_output", "test_metrics", "status", "error")),
     }
-    if not read_selection().includes(test.id):
-        return result
-    definition, target = endpoint.definition, _target_name(endpoint)
-    suite, metrics = prepare_suite(test.id, [test], definition, options, store=current_store(), target=target)
-    for _, case in read_outcomes(suite, run_tests(suite)):
+    name, target = test.id, _target_name(endpoint)
+
+    def prepare(selection: Selection) -> tuple[Suite, MetricSelection]:
+        store, definition = current_store(), endpoint.definition
+        return prepare_suite(name, [test], definition, options, selection, store=store, target=target)
+
+    front = ExecutionFront(prepare)
+    run_to_end(name, front)
+    for _, case in front.outcomes:
         error = error_of(case)
         result |= {
             "execution_time": case.duration_ms,
             "test_output": case.output,
-            "test_metrics": metric_results(case, metrics_by_name(suite, metrics)),
+            "test_metrics": metric_results(case, front.metrics),
             "status": status_of(case),
             "error": None if error is None else f"{error.type}: {error.message}",
         }

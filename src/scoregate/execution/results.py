@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from scoregate.core.conversation import Conversation, Reply
@@ -16,73 +17,81 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.runs.case_means import count_verdicts
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.suite import Suite
-from scoregate.engine.environment import events_folder
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError, StoreError
 from scoregate.execution.cases import TestLike, make_cases
 from scoregate.execution.conversation import Answer
-from scoregate.execution.metrics import MetricSelection
-from scoregate.execution.suite import read_outcomes, run_tests
+from scoregate.execution.suite import ExecutionFront, Prepare
 from scoregate.metrics import Metric
 from scoregate.store import TEST_RUNS, Store
 from scoregate.store.lookup import list_documents, unused_id
 from scoregate.store.test_runs import Outcome, StoredTestResult, StoredTestRun, read_results, write_results
+
+if TYPE_CHECKING:
+    from scoregate.engine.eval_result import EvalResult
 
 _STATUSES: Mapping[Status, Outcome] = {Status.PASSED: "Pass", Status.FAILED: "Fail"}
 _UNDECIDED = ErrorInfo("MetricError", "no metric says whether the test passes")
 _FINISHED = ("Completed", "Partial", "Failed")
 
 
-def run_and_store(
-    run: StoredTestRun, suite: Suite, metrics: MetricSelection, *, store: Store, name: str | None = None
-) -> StoredTestRun:
-    """Run a suite and store its results.
+class StoredRun(ExecutionFront):
+    """A run of a test set, whose results are stored.
 
     Args:
+        prepare: makes the suite of the selected tests, and selects their metrics.
         run: the ids of the test set and the endpoint.
-        suite: the tests.
-        metrics: the metrics of the tests.
         store: where the run is stored.
         name: the name of the run; by default from the suite and the time.
 
-    Raises:
-        StoreError: the run cannot be written. Under a host, which has its own record, this is a warning.
+    Attributes:
+        finished: the run with its results; None if it was left out.
     """
-    now = datetime.now(UTC)
-    unique = name or f"{suite.id}-{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"
-    run = run.model_copy(update={"name": unique, "created_at": now})
-    started = _store_started_run(store, run)
-    verdicts, by_name = _Verdicts(), metrics_by_name(suite, metrics)
-    outcomes = read_outcomes(suite, run_tests(suite, name))
-    outcomes = verdicts.record(outcomes)
-    if started is None:
-        deque(outcomes, maxlen=0)
-        return run.model_copy(update=verdicts.summarize())
-    with store.open_writer() as writer:
-        write_results(writer, started.id, _to_stored_results(started.id, outcomes, by_name))
-        finished = started.model_copy(update={**verdicts.summarize(), "completed_at": datetime.now(UTC)})
-        writer.update(TEST_RUNS, (started.id,), lambda _: [finished])
-    return finished
 
+    def __init__(self, prepare: Prepare, run: StoredTestRun, *, store: Store, name: str | None = None) -> None:
+        super().__init__(prepare, name)
+        self._run, self._store = run, store
+        self._is_stored = True
+        self.finished: StoredTestRun | None = None
 
-def _store_started_run(store: Store, run: StoredTestRun) -> StoredTestRun | None:
-    """Add the run to the store; None if that fails under a host."""
-    try:
-        with store.open_writer() as writer:
-            started = run.model_copy(update={"id": unused_id(store, TEST_RUNS, run.name)})
-            writer.update(TEST_RUNS, (started.id,), lambda _: [started])
-    except StoreError as error:
-        if events_folder() is None:
-            raise
-        warnings.warn(f"the results are not stored: {error}", UserWarning, stacklevel=2)
-        return None
-    return started
+    def start(self, suite: Suite, *, alone: bool) -> AbstractContextManager[Callable[[], None] | None]:
+        """Add the run to the store.
 
+        Raises:
+            StoreError: it cannot be written. Under a host, which has its own record, this is a warning.
+        """
+        now = datetime.now(UTC)
+        unique = self.title or f"{suite.id}-{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}"
+        run = self._run = self._run.model_copy(update={"name": unique, "created_at": now})
+        try:
+            with self._store.open_writer() as writer:
+                self._run = run.model_copy(update={"id": unused_id(self._store, TEST_RUNS, run.name)})
+                writer.update(TEST_RUNS, (self._run.id,), lambda _: [self._run])
+        except StoreError as error:
+            if alone:
+                raise
+            warnings.warn(f"the results are not stored: {error}", UserWarning, stacklevel=2)
+            self._run, self._is_stored = run, False
+        return super().start(suite, alone=alone)
 
-def metrics_by_name(suite: Suite, metrics: MetricSelection) -> dict[str, Any]:
-    """The metrics of a suite, by the names of their scorers."""
-    names = (scorer.info.id for scorer in suite.scorers)
-    return dict(zip(names, metrics.for_tests(case.value for case in suite.cases), strict=True))
+    def conclude(self, result: EvalResult, *, alone: bool) -> None:
+        """Store the results.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        super().conclude(result, alone=alone)
+        verdicts, run = _Verdicts(), self._run
+        outcomes = verdicts.record(self.outcomes)
+        if not self._is_stored:
+            deque(outcomes, maxlen=0)
+            self.finished = run.model_copy(update=verdicts.summarize())
+            return
+        with self._store.open_writer() as writer:
+            write_results(writer, run.id, _to_stored_results(run.id, outcomes, self.metrics))
+            finished = run.model_copy(update={**verdicts.summarize(), "completed_at": datetime.now(UTC)})
+            writer.update(TEST_RUNS, (run.id,), lambda _: [finished])
+        self.finished = finished
 
 
 @dataclass(slots=True)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scoregate.core.event_values import ErrorInfo, Fingerprint
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
-from scoregate.engine.environment import count_all_trials, events_folder, read_selection, run_message, select_cases
-from scoregate.engine.event_log import EventLog
-from scoregate.engine.exit_status import fail_if_unmeasured, is_called_by_script
-from scoregate.engine.imports import caller_origin
-from scoregate.engine.named_run import run_named_suite
-from scoregate.engine.results import make_lazy_result
-from scoregate.engine.run import finish_suite
+from scoregate.engine.driver import Front
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.enums import TestType
 from scoregate.execution.cases import TestLike, describe_case, make_cases
 from scoregate.execution.conversation import (
@@ -32,7 +26,11 @@ from scoregate.execution.metrics import MetricSelection
 from scoregate.grading.prompts import digest_texts
 from scoregate.metrics import Metric, build_scorers
 
+if TYPE_CHECKING:
+    from scoregate.engine.eval_result import EvalResult
+
 Task: TypeAlias = Callable[[TestLike], Awaitable[Answer]]
+Prepare: TypeAlias = Callable[[Selection], tuple[Suite, MetricSelection]]
 
 
 def build_test_suite(
@@ -43,9 +41,10 @@ def build_test_suite(
     *,
     conversations: ConversationOptions,
     limits: RunLimits,
+    selection: Selection,
     target: str | None = None,
 ) -> Suite:
-    """The suite of those tests that the environment selects.
+    """The suite of the selected tests.
 
     Args:
         name: the id of the suite.
@@ -54,33 +53,29 @@ def build_test_suite(
         metrics: judge the answers.
         conversations: the options of conversations.
         limits: the limits of the suite.
+        selection: what to select.
         target: the name of the endpoint, by which suites of one name differ; None if its file names it.
 
     Raises:
         MetricError: a metric is invalid, or two have one name.
         ModelError: there is no model of this name.
     """
-    selected = read_selection()
-    cases = list(make_cases(tests, selected.repeats or 1))
-    kept = list(select_cases(cases, name, selected, describe_case))
-    problems = []
-    if not kept and (selected.choice is None or not cases):
-        problem = "none of its tests has a selected hash" if cases else "it has no tests"
-        problems.append(ErrorInfo("InvalidSuite", f"suite {name!r:.200}: {problem}"))
-    scorers = make_scorers([case.value for case in kept], metrics, conversations, limits.max_case_concurrency)
-    return Suite(
+    cases = list(make_cases(tests, selection.repeats or 1))
+    problems = [] if cases else [ErrorInfo("InvalidSuite", f"suite {name!r:.200}: it has no tests")]
+    suite = Suite(
         name,
-        kept,
+        cases,
         task,
         describe_case,
         record_output,
-        scorers,
         trace_form=record_details,
         limits=limits,
         variants=(None if target is None else {TARGET: target},),
         problems=problems,
-        total=count_all_trials(cases, selected),
     )
+    suite = select_suite(suite, selection, "none of its tests has a selected hash")
+    selected = [case.value for case in suite.cases]
+    return replace(suite, scorers=make_scorers(selected, metrics, conversations, limits.max_case_concurrency))
 
 
 def make_scorers(
@@ -120,25 +115,32 @@ def _limit_to_tests(scorer: Scorer, metric: Any, metrics: MetricSelection, versi
     return scorer._replace(info=info, score=score_in_loop if is_async(scorer.score) else score)
 
 
-def run_tests(suite: Suite, title: str | None = None) -> EventLog:
-    """Run a suite to its end in this process.
-
-    Events go to the folder that the host reads, else to a temporary file.
+class ExecutionFront(Front):
+    """The run of tests. It has `metrics` as soon as it is prepared, and `outcomes` at its end.
 
     Args:
-        suite: the suite.
+        prepare: makes the suite of the selected tests, and selects their metrics.
         title: the title of the run, unless the environment sets one.
+
+    Attributes:
+        outcomes: each test with its result, read from the log one by one.
     """
-    suite = replace(suite, origin=caller_origin(), message=run_message() or title)
-    started, is_main = perf_counter(), is_called_by_script()
-    (log,) = run_named_suite(suite, events_folder(), is_main=is_main, reuses=True, in_new_thread=True)
-    finish_suite(log, started)
-    if suite.scorers:  # one that only asks for answers has nothing to score
-        fail_if_unmeasured([log], is_main=is_main)
-    return log
 
+    needs_scores = False  # a suite that only asks for answers has nothing to score
 
-def read_outcomes(suite: Suite, log: EventLog) -> Iterator[tuple[TestLike, CaseResult]]:
-    """Each test with its result, read from the log one by one."""
-    tests = {case.hash: case.value for case in suite.cases}
-    return ((tests[case.hash], case) for case in make_lazy_result(log).cases)
+    def __init__(self, prepare: Prepare, title: str | None = None) -> None:
+        super().__init__(self._build, title=title)
+        self._prepare = prepare
+        self.outcomes: Iterator[tuple[TestLike, CaseResult]] = iter(())
+
+    def _build(self, selection: Selection) -> Suite:
+        suite, metrics = self._prepare(selection)
+        tests = [case.value for case in suite.cases]
+        names = (scorer.info.id for scorer in suite.scorers)
+        self._tests = dict(zip((case.hash for case in suite.cases), tests, strict=True))
+        self.metrics: dict[str, Any] = dict(zip(names, metrics.for_tests(tests), strict=True))
+        return suite
+
+    def conclude(self, result: EvalResult, *, alone: bool) -> None:  # noqa: ARG002
+        """Pass on the results."""
+        self.outcomes = ((self._tests[case.hash], case) for case in result.cases)

@@ -80,6 +80,7 @@ async def _send(model: Model, question: Question, schema: type[BaseModel]) -> An
         {"role": "user", "content": question.content()},
     ]
     try:
+        # As repeatable as the model allows.
         return (await model.a_generate(messages, schema=schema, temperature=0.0)).parsed
     except (RefusedRequest, ModelGone) as error:
         if not question.media:

@@ -60,7 +60,7 @@ def make_question(prompt: str) -> Question:
         MediaError: there are too many or too large ones, or an image or recording is not there, as for outputs of an
             earlier run.
     """
-    if not any(mark in prompt for mark in _MARKS):
+    if not any(mark in prompt for mark in _MARKS):  # the search takes long, and most prompts have none
         return Question(prompt)
     names: dict[Media, str] = {}
 

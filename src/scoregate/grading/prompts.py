@@ -33,6 +33,7 @@ def make_delimiter(texts: Iterable[str]) -> str:
     digest, longest = blake2b(digest_size=6), 0
     for text in texts:
         data = text.encode()
+        # With its length, so that the same text in other parts has another digest.
         digest.update(b"%d:%b" % (len(data), data))
         if _BAR in text:
             longest = max(longest, *map(len, _BAR_RUN.findall(text)))

@@ -246,6 +246,7 @@ class JudgesFactory:
         def change(state: JudgeState) -> StoredJudge:
             newest = state.versions[-1]
             base = grading_fields(newest if source is None else select_version(state, version=source).grading)
+            # The categories and limits of another type don't fit.
             if given.get("score_type", base["score_type"]) != base["score_type"]:
                 base |= {"categories": (), "min_score": None, "max_score": None}
             fields = {**base, **given}
@@ -289,7 +290,7 @@ class JudgesFactory:
         if (state := find_judge(self._store, judge)) is None:
             return False
         name, keys = state.judge.name, {state.judge.name, state.judge.id}
-        with self._store.open_writer() as writer:
+        with self._store.open_writer() as writer:  # the lock comes first: a test config may be added in between
             if users := [config for config, stored in list_configs(self._store) if keys & set(stored.judges)]:
                 raise JudgmentConflictError(
                     f"the judge {name!r:.60} is used by the test configs {', '.join(users):.300}",

@@ -36,6 +36,7 @@ class Judge(abc.ABC, Generic[R]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # From `__dict__`: a subclass would inherit the attribute of its base.
         for base in cls.__dict__.get("__orig_bases__", ()):
             given = get_args(base)
             if isinstance(get_origin(base), type) and issubclass(get_origin(base), Judge) and given:

@@ -148,6 +148,7 @@ def _with_identity(judge: StoredJudge, versions: tuple[StoredVersion, ...], name
         number = newest.number if newest.digest == grading_digest(judge) else next_number(newest.number)
     identity = {
         "name": name,
+        # The same in each process, also before it is written.
         "id": judge.id or str(uuid5(NAMESPACE_URL, f"scoregate:judge:{name}")),
         "version": str(number),
     }

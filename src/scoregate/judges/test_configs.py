@@ -177,6 +177,7 @@ class TestConfigs:
                     f" in {self._store.location(CONFIGS, (config.name,))}",
                     advice="Edit that file, or delete the config first.",
                 )
+            # Again with the lock: a judge may have been deleted in between.
             gone = [name for name in config.judges if not any(True for _ in self._store.read(JUDGES, (name,)))]
             if gone:
                 raise JudgmentValidationError(f"Judges not found: {', '.join(gone):.300}")

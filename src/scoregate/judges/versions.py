@@ -167,6 +167,7 @@ def select_version(state: JudgeState, *, tag: str | None = None, version: str | 
     if version is None:
         raise _missing_error(state, f"tag {tag!r:.60}", [*state.judge.tags, LATEST])
     for each in versions:
+        # The newest come first, so "2" is the newest of 2.x.
         if version in (each.version, each.version.partition(".")[0]):
             return each
     raise _missing_error(state, f"version {version!s:.60}", [each.version for each in versions])

@@ -48,6 +48,7 @@ def make_http_client(http: ModuleType, server: ServerDefinition, fail: Callable[
             response.stream = BoundedStream(response.stream, has_lines=is_stream)
             return response
 
+    # A compressed answer could be a thousand times larger than its bytes.
     headers = {**server.headers, "accept-encoding": _PLAIN}
     return http.AsyncClient(headers=headers, timeout=http.Timeout(server.timeout), transport=BoundedTransport())
 

@@ -56,6 +56,7 @@ async def start_server(
     errors: deque[bytes] = deque(maxlen=64)
     try:
         async with anyio.create_task_group() as tasks:
+            # No buffer, so that a fast server can't fill the memory.
             received, read = anyio.create_memory_object_stream[Any](0)
             write, sent = anyio.create_memory_object_stream[Any](0)
             assert child.stderr is not None
@@ -162,7 +163,7 @@ async def _end(child: Process, mark: str) -> None:
     assert child.stdin is not None
     with suppress(OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         await child.stdin.aclose()
-    with anyio.move_on_after(_END_S):
+    with anyio.move_on_after(_END_S):  # a server may save something when its input ends
         await child.wait()
     kill_processes(child.pid, mark)
     with anyio.move_on_after(_END_S):

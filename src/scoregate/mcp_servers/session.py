@@ -131,7 +131,7 @@ async def open_session(server: ServerDefinition, rights: Mapping[str, Any] | Non
             async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
                 connect = _connect_version_2 if hasattr(mcp, "Client") else _connect_version_1
                 client = await connect(mcp, server, rights, stack, tasks)
-                is_open, limit.deadline = True, inf
+                is_open, limit.deadline = True, inf  # the limit is for the start only
                 yield McpSession(client, server)
                 limit.deadline = anyio.current_time() + _CLOSE_S
         except BaseExceptionGroup as group:
@@ -139,7 +139,7 @@ async def open_session(server: ServerDefinition, rights: Mapping[str, Any] | Non
         except (McpServerError, MissingExtra):
             raise
         except Exception as error:
-            if is_open:
+            if is_open:  # the error is of the block, and not of the connection
                 raise
             raise _connection_error(server, error) from None
     if limit.cancelled_caught and not is_open:

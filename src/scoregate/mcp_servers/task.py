@@ -75,6 +75,7 @@ class McpServer:
                 tools = await session.list_tools()
                 self.tool_list.check(tools)
                 output = await run.run(session, tools)
+                # Again, since a server may change its list in a session.
                 self.tool_list.check(await session.list_tools())
         except AgentError as error:
             error.trajectory = Trajectory(run.steps, stop_reason=run.stop_reason)

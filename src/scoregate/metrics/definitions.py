@@ -44,6 +44,7 @@ def read_metric(given: Any, *, store: Store | None = None, where: str = "") -> A
     """
     if keys := _read_reference(given):
         place = store or current_store()
+        # The name counts if there is no metric with the id.
         known_keys = (key for key in keys[:-1] if find_metric(place, key) is not None)
         return _load_metric(next(known_keys, keys[-1]), place, where)
     if isinstance(given, Mapping):

@@ -44,6 +44,7 @@ class ConversationHistory:
             text = content if isinstance(content, str) else ""
             if role not in (_USER, _ASSISTANT, *_IGNORED_ROLES):
                 raise MetricError(f"message {number}: its role is {role!r:.60}, which is neither user nor assistant")
+            # A message that only calls tools has None as its content.
             has_details = content is None and any(message.get(name) for name in _DETAILS)
             needs_text = role not in _IGNORED_ROLES and not has_details
             if needs_text and not isinstance(content, str):

@@ -186,6 +186,7 @@ class FunctionMetric(Metric, OfOutputs):
         """Call the function, a sync one in a thread; its exceptions are raised."""
         if self.is_async:
             return self.terms.to_grade(await await_result(self.function(**self._arguments(subject))))
+        # A thread can't be stopped, so a cancelled test doesn't wait for it.
         return await to_thread.run_sync(self.grade_here, subject, abandon_on_cancel=True)
 
     def grade_here(self, subject: Subject) -> Grade:

@@ -129,6 +129,7 @@ def answer_schema(turns: int, count: int, low: float, high: float) -> type[BaseM
         relevant_turns=turns_field(turns),
         met=(bool, Field(description="Whether it is met; False where nothing shows it.")),
     )
+    # A model may judge a criterion twice: see `to_assertions`.
     fewest, most = (count, 2 * count) if count else (FEWEST_CRITERIA, MOST_CRITERIA)
     score: Any = Annotated[float, Field(ge=low, le=high, allow_inf_nan=False)]
     share: Any = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -87,6 +87,7 @@ def _split_reasoning(text: str) -> tuple[str, str]:
     tags = []
     for tag in _REASONING_TAG.finditer(text):
         before = bisect(starts, tag.start()) - 1
+        # A tag within an object is text of that object.
         if before < 0 or objects[before].end <= tag.start():
             tags.append(tag)
     is_reasoning = bytearray(len(text))

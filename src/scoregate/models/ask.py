@@ -36,10 +36,11 @@ def begin_call(key: Hashable) -> Future[None] | None:
         if (other := _running_calls.get(key)) is None:
             _running_calls[key] = Future()
             return None
+        # A future for each that waits: if one is cancelled, the others go on waiting.
         end: Future[None] = Future()
 
         def notify(_: Future[None]) -> None:
-            if end.set_running_or_notify_cancel():
+            if end.set_running_or_notify_cancel():  # who waits may be cancelled by now
                 end.set_result(None)
 
         other.add_done_callback(notify)
@@ -69,6 +70,7 @@ class RetryPolicy:
             return None
         if failure.kind is FailureKind.LIMIT:
             if self.refusals == 0:
+                # The wait counts from the first refusal, not from the first attempt.
                 self._refused_since = time.monotonic()
             self.refusals += 1
             is_over = self.refusals >= MAX_REFUSALS or time.monotonic() - self._refused_since > MAX_WAIT_S
@@ -107,6 +109,7 @@ def _find_or_ask(call: Call, mode: Mode, account: CallAccounting) -> Steps[Answe
     entry = find_entry(call, account) if uses_cache else None
     if entry is None:
         return (yield from _ask_model(call, mode, account, None))
+    # Again after each wait, since the other call may have failed and stored nothing.
     while True:
         if (stored := entry.read()) is not None:
             entry.count_question()
@@ -177,12 +180,12 @@ def _send(call: Call, mode: Mode, account: CallAccounting) -> Steps[ModelRespons
             else:
                 limiter.release(permit, headers=failure.headers, is_answered=False)
             if failure.kind is FailureKind.FINAL and call.adapt(error):
-                continue
+                continue  # another form of the request, which is no retry
             if (delay_s := policy.delay_s(failure)) is None:
                 raise
             with account.meter.measure_wait():
                 yield partial(mode.sleep, delay_s)
-        except BaseException:
+        except BaseException:  # cancelled: the permit would count as a running call for ever
             limiter.release(permit, is_answered=False)
             raise
         else:

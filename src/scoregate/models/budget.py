@@ -152,6 +152,7 @@ def price_usage(usage: Usage, *, provider: str, model: str, prices: Mapping[str,
 def find_cost(usage: Usage, *, provider: str, model: str, prices: Mapping[str, Price]) -> float | None:
     """The cost of a usage in US dollars, for the arguments of `price_usage`; None if the price is unknown."""
     names = (model, f"{provider}/{model}")
+    # Of several globs, the last one counts.
     globs = (glob for glob in reversed(list(prices)) if any(name == glob or fnmatchcase(name, glob) for name in names))
     project_price = next((prices[glob] for glob in globs), None)
     if project_price is None and usage.input_tokens > _FLAT_PRICE_TOKENS:
@@ -193,6 +194,7 @@ def _lookup_cost(usage: Usage, provider: str, model: str) -> float | None:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens or None,
     )
+    # The name of the model alone may be known.
     for provider_id in (_GENAI_PRICES_PROVIDERS.get(provider, provider), None):
         try:
             return float(genai_prices.calc_price(tokens, model, provider_id=provider_id).total_price)

@@ -118,7 +118,7 @@ class Cache:
     def _connect(self, *, to_write: bool) -> sqlite3.Connection | None:
         if self._connection is None:
             path = self._folder / FILE_NAME
-            if to_write or (not self._is_opened_once and path.exists()):
+            if to_write or (not self._is_opened_once and path.exists()):  # no file is made only to read it
                 self._is_opened_once = True
                 self._connection = self._open_to_write(path) if self._writes else _open_to_read(path)
         return self._connection
@@ -131,9 +131,10 @@ class Cache:
         path.touch()  # sqlite would create the file without write permission for the group of the folder
         connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
         try:
+            # Before the first table: SQLite can't change it later.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA synchronous = NORMAL")  # an answer that a power cut loses is asked for again
             if _pragma(connection, "user_version") not in (0, _SCHEMA):
                 connection.execute("DROP TABLE IF EXISTS answers")
             connection.execute(_TABLE)
@@ -149,6 +150,7 @@ class Cache:
         if size * page <= self._max_bytes:
             return
         count = connection.execute("SELECT count(*) FROM answers").fetchone()[0]
+        # To four fifths, so that the next check has nothing to delete.
         surplus = int(count * (1 - 0.8 * self._max_bytes / (size * page))) + 1
         connection.execute(
             "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY used LIMIT ?)", (surplus,)
@@ -162,7 +164,7 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 def _open_to_read(path: Path) -> sqlite3.Connection:
     """Open the file even if its folder is read-only, as in a checkout of another user."""
-    for options in ("mode=ro", "mode=ro&immutable=1"):
+    for options in ("mode=ro", "mode=ro&immutable=1"):  # a folder that can't be written can't hold the files of WAL
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True, check_same_thread=False)
         with contextlib.suppress(sqlite3.Error):
             connection.execute("SELECT count(*) FROM answers LIMIT 1").fetchone()

@@ -76,7 +76,7 @@ def _read_vectors(data: Mapping[str, Any], count: int, model: str) -> list[list[
     vector_by_index: dict[int, list[float]] = {}
     for place, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, Mapping) and isinstance(values := item.get("embedding"), list):
-            index = item.get("index", place)
+            index = item.get("index", place)  # nothing promises that the vectors are in order
             vector_by_index[index if isinstance(index, int) else place] = _read_numbers(values)
     vectors = [vector_by_index[index] for index in range(count) if index in vector_by_index]
     sizes = {len(vector) for vector in vectors}

@@ -87,6 +87,7 @@ def classify_answer(status: int, headers: Mapping[str, str], body: bytes) -> Fai
 def _classify_status(status: int, headers: Mapping[str, str], code: str) -> Failure:
     if code in _QUOTA or headers.get("x-should-retry") == "false":
         kind = FailureKind.FINAL
+    # An overloaded server asks for a pause as a rate limit does.
     elif status == 429 or (status == 503 and "retry-after" in headers):
         kind = FailureKind.LIMIT
     else:

@@ -83,7 +83,7 @@ class ConnectionPool:
         """Close every connection."""
         connections = (*self._free, *self._busy)
         self._free.clear()
-        self._busy.clear()
+        self._busy.clear()  # a request that ends later must not put a closed connection back
         for connection in connections:
             await connection.aclose()
 
@@ -141,7 +141,7 @@ def get_async_client(target: ModelTarget) -> AsyncOpenAI:
     key, loop = target.client_key, asyncio.get_running_loop()
     with _lock:
         clients = _async_clients.setdefault(loop, {})
-    if key not in clients:
+    if key not in clients:  # without the lock: only this loop uses its clients
         openai = import_openai()
         client: AsyncOpenAI = openai.AsyncOpenAI(**_client_options(target), http_client=create_http_client(openai))
         clients[key] = client
@@ -167,7 +167,7 @@ def _client_options(target: ModelTarget) -> dict[str, Any]:
         "default_headers": dict(target.headers),
         "default_query": dict(target.query),
         "timeout": target.timeout_s,
-        "max_retries": 0,
+        "max_retries": 0,  # the limiter and the budget have to see each attempt
     }
 
 

@@ -93,6 +93,7 @@ def _generation(request: Request, mode: Mode) -> Steps[Generation]:
     except MalformedAnswer:
         repair_sender.learn(repaired)
         raise
+    # The malformed answer is paid for, too.
     usage = sum_usage((answer.usage or Usage(), generation.usage)) or generation.usage
     return replace(generation, usage=usage, cached=usage.cached)
 

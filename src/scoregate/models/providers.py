@@ -125,7 +125,7 @@ def resolve_target(
         provider_name,
         model,
         url,
-        key or (None if provider.keys else "none"),
+        key or (None if provider.keys else "none"),  # the package refuses an empty key
         provider.keys,
         tuple(sorted(all_headers.items())),
         timeout_s=timeout_s,
@@ -191,7 +191,7 @@ def unknown_provider_error(provider: str, name: str) -> ModelError:
 
 def _azure_target(target: ModelTarget, environ: Mapping[str, str]) -> ModelTarget:
     """Use Azure's v1 API or, if a version is set, the older API with an address for each deployment."""
-    if urlsplit(target.base_url).path.strip("/"):
+    if urlsplit(target.base_url).path.strip("/"):  # it names an API already
         return target
     from dataclasses import replace
 

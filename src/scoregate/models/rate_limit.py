@@ -25,6 +25,7 @@ def parse_seconds(text: str | None) -> float | None:
     if text is None:
         return None
     if (number := parse_number(text)) is not None:
+        # Larger numbers are times since the epoch, in milliseconds or seconds.
         moment = number / 1000 if number > 1e11 else number
         return max(0.0, moment - time.time()) if moment > 1e9 else number
     parts = _PART.findall(text)
@@ -83,6 +84,7 @@ class Allowance:
         limit = parse_number(headers.get("x-ratelimit-limit-requests"))
         remaining = parse_number(headers.get("x-ratelimit-remaining-requests"))
         reset = parse_seconds(headers.get("x-ratelimit-reset-requests"))
+        # Answers may arrive in another order than their calls started.
         if remaining is None or number <= self._call_number:
             return
         self._call_number, self._level, self._measured_at = number, remaining, started_at
@@ -300,7 +302,7 @@ class Limiter:
         due = self._clock() + delay_s
         if self._alarm is not None:
             if self._alarm.due <= due:
-                return
+                return  # it serves the queue, and sets the next alarm
             self._alarm.cancel()
         self._alarm = _Alarm(due, self._clock, self._serve_at_alarm)
         self._alarm.start()

@@ -87,7 +87,7 @@ class Request:
         try:
             choice = parse_choice(answer.data)
         except MalformedAnswer:
-            return self
+            return self  # there is no text to repair, so the question is asked again
         if choice.finish_reason == "length":
             return None
         messages = build_repair_messages(self.messages, choice.text, problem=problem, schema=strict_schema(self.schema))
@@ -131,6 +131,7 @@ class Sender:
         return is_refusal and downgrade(self._target, used=self._used, error=error)
 
     def _request_arguments(self) -> dict[str, Any]:
+        # Kept, since another call may change what is known before the answer arrives.
         self._used = get_capabilities(self._target)
         return {
             "cast_to": object,

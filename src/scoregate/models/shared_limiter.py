@@ -47,7 +47,7 @@ class PermitLink:
         except OSError:
             self._socket.close()
             raise
-        self._socket.settimeout(None)
+        self._socket.settimeout(None)  # a permit may take minutes
         self._lock = threading.Lock()
         self._waiting: dict[int, _Request] = {}
         self._number = 0
@@ -80,7 +80,7 @@ class PermitLink:
                     self._socket.sendall(to_json(message) + b"\n")
             except OSError:
                 self._is_lost = True
-        if self._is_lost:
+        if self._is_lost:  # without the lock, which `_end` takes itself
             self._end()
 
     def _read_permits(self) -> None:
@@ -151,6 +151,7 @@ class SharedLimiter:
 
 
 def _describe(permit: Permit) -> dict[str, Any]:
+    # A duration, since the clock of the host is another one.
     return {"id": permit.number, "took_s": time.monotonic() - permit.started_at}
 
 

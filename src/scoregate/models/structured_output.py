@@ -58,7 +58,7 @@ def _strict(part: Any, *, is_name_map: bool = False) -> Any:
     strict = {
         name: _strict(value, is_name_map=not is_name_map and name in ("properties", "$defs"))
         for name, value in part.items()
-        if is_name_map or name not in _UNSUPPORTED_KEYWORDS
+        if is_name_map or name not in _UNSUPPORTED_KEYWORDS  # a property may be called `title` or `default`
     }
     if not is_name_map and "properties" in strict:
         strict |= {"additionalProperties": False, "required": list(strict["properties"])}
@@ -67,7 +67,7 @@ def _strict(part: Any, *, is_name_map: bool = False) -> Any:
 
 def schema_parameters(mode: SchemaMode, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Build the parameters of a request that ask for an instance of a schema."""
-    name = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "answer"
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "answer"  # OpenAI allows no other characters
     if mode is SchemaMode.JSON_SCHEMA:
         form = {"name": name, "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}

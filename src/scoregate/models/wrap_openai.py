@@ -102,7 +102,7 @@ def parse_response(response: Any, cast_to: Any, parser: Any = None) -> Any:
         result = cast_to.model_validate_json(response.content)
     except (ValueError, AttributeError):
         return response.parse()
-    result._request_id = response.headers.get("x-request-id")
+    result._request_id = response.headers.get("x-request-id")  # as the package sets it when it parses
     return parser(result) if parser else result
 
 
@@ -326,6 +326,7 @@ def wrap(client: T) -> T:
     if not isinstance(client, openai.OpenAI | openai.AsyncOpenAI):
         raise TypeError(f"wrap takes an OpenAI or AsyncOpenAI client, not a {type(client).__name__}")
     mixin = _Async if isinstance(client, openai.AsyncOpenAI) else _Sync
+    # Only a template: its copy runs `__init__`, with the options of the client.
     template: Any = object.__new__(_wrapped_class(mixin, client.__class__))
     template.__dict__.update(client.__dict__)
     options: dict[str, Any] = {}

@@ -9,7 +9,6 @@ from typing import Any
 from scoregate.core.suite import RunLimits
 from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.datasets import Dataset, Example
-from scoregate.engine.environment import read_selection
 from scoregate.errors import InvalidDataset, JudgmentValidationError
 from scoregate.judges import (
     DatasetShape,
@@ -29,10 +28,9 @@ from scoregate.offline_tests.results import (
     Project,
     ScorerData,
     ScoringResult,
-    skipped_result,
 )
-from scoregate.offline_tests.run import report_missing_config, run_test
-from scoregate.offline_tests.suite import OfflineTest
+from scoregate.offline_tests.run import report_missing_config, run_offline
+from scoregate.offline_tests.suite import OfflineRun, OfflineTest
 
 
 class OfflineTestsFactory:
@@ -131,36 +129,27 @@ class OfflineTestsFactory:
         if config is None:
             report_missing_config(test_config if isinstance(test_config, str) else test_config.name)
             return None
-        if not read_selection().includes(config.name):
-            return skipped_result(config.name)
-        dataset = self._dataset(config, dataset_version)
-        versions = self._client.judges.resolve(
-            [judge.name or judge.judge_id for judge in config.judges], judge_versions
-        )
-        examples = list(dataset)
-        shape = DatasetShape(dataset.dataset_id, dataset.name, frozenset(dataset.version.columns))
-        arguments = None
-        if agent_function is not None:
-            arguments = map_arguments(agent_function, field_mapping)
-            arguments.check(example.properties for example in examples)
-        for version in versions:
-            check_version(version, shape)
-        if agent_function is None:
-            _check_fields(versions, dataset, traced=any(example.offline_trace_id for example in examples))
-        return run_test(
-            OfflineTest(
-                config.name,
-                run_name,
-                examples,
-                versions,
-                agent_function,
-                arguments,
-                pass_condition_fn,
-                limits,
-                self._client.traces.get,
-            ),
-            assert_test=assert_test,
-        )
+
+        def prepare() -> OfflineRun:
+            dataset = self._dataset(config, dataset_version)
+            versions = self._client.judges.resolve(
+                [judge.name or judge.judge_id for judge in config.judges], judge_versions
+            )
+            examples = list(dataset)
+            shape = DatasetShape(dataset.dataset_id, dataset.name, frozenset(dataset.version.columns))
+            arguments = None
+            if agent_function is not None:
+                arguments = map_arguments(agent_function, field_mapping)
+                arguments.check(example.properties for example in examples)
+            for version in versions:
+                check_version(version, shape)
+            if agent_function is None:
+                _check_fields(versions, dataset, traced=any(example.offline_trace_id for example in examples))
+            trace, passes = self._client.traces.get, pass_condition_fn
+            test = OfflineTest(config.name, examples, versions, agent_function, arguments, passes, limits, trace)
+            return OfflineRun(test)
+
+        return run_offline(config.name, prepare, title=run_name, assert_test=assert_test)
 
     def _find_config(self, config: str | TestConfig) -> TestConfig | None:
         if isinstance(config, str):
@@ -268,13 +257,10 @@ class Evaluations:
                 "assert_test needs a judge that answers with Yes or No, or a pass_condition_fn",
                 advice="A number or a category alone does not say whether a row passes.",
             )
-        name = eval_run_name or _DEFAULT_NAME
-        if not read_selection().includes(name):
-            return []
+        name, trace = eval_run_name or _DEFAULT_NAME, self.client.traces.get
         limits = RunLimits(max_concurrency, scoring_s=timeout_seconds)
-        trace = self.client.traces.get
-        test = OfflineTest(name, eval_run_name, given, versions, passes=passes, limits=limits, trace=trace)
-        return run_test(test, assert_test=assert_test).results
+        test = OfflineTest(name, given, versions, passes=passes, limits=limits, trace=trace)
+        return run_offline(name, lambda: OfflineRun(test), title=eval_run_name, assert_test=assert_test).results
 
 
 # Fingerprints contain the name of this function.

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from scoregate.core.event_values import ErrorInfo
+from scoregate.core.suite import Suite
 from scoregate.core.usage import sum_usage
-from scoregate.engine.environment import events_folder, read_selection, run_message
+from scoregate.engine.driver import Front, run_to_end
+from scoregate.engine.environment import Selection, events_folder
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.exit_status import fail_if_unmeasured, is_called_by_script
-from scoregate.engine.imports import caller_origin
-from scoregate.engine.named_run import run_named_suite
 from scoregate.engine.results import make_lazy_result
-from scoregate.engine.run import finish_suite, report_failed_suite
+from scoregate.engine.run import report_failed_suite
 from scoregate.engine.terminal import one_line, print_text, show_progress
-from scoregate.errors import JudgmentTestError, MissingExtra
-from scoregate.offline_tests.results import OfflineTestResult, ScoringResult, Status, to_scorer_data
+from scoregate.errors import JudgmentTestError
+from scoregate.offline_tests.results import OfflineTestResult, ScoringResult, Status, skipped_result, to_scorer_data
 from scoregate.offline_tests.rows import Attempt
-from scoregate.offline_tests.suite import OfflineRun, OfflineTest
-from scoregate.offline_tests.tracer import OfflineTracer
+from scoregate.offline_tests.suite import OfflineRun
+
+if TYPE_CHECKING:
+    from scoregate.engine.eval_result import EvalResult
 
 _MOST_ROWS = 50
 _WIDEST_CELL = 40
@@ -90,40 +91,88 @@ _LONGEST_LINE = 400
 _UNTRACED_NOTICE = "The agent was not traced: that needs pip install 'scoregate[traces]'."
 
 
-def run_test(test: OfflineTest, *, assert_test: bool) -> OfflineTestResult:
+def run_offline(
+    name: str,
+    prepare: Callable[[], OfflineRun],
+    *,
+    title: str | None = None,
+    assert_test: bool = False,
+    run_id: str | None = None,
+) -> OfflineTestResult:
     """Run an offline test, record it and print the result.
+
+    Args:
+        name: the suite's id.
+        prepare: makes the run. It is not called if a filter leaves the suite out.
+        title: the user's title of this run.
+        assert_test: whether a run whose rows don't all pass raises.
+        run_id: the id of the run; by default a new one.
 
     Raises:
         TimeoutError: the judges took too long; the finished rows are in the record.
         JudgmentTestError: `assert_test` is set and a row does not pass, or there are no rows.
     """
-    tracer = None
-    if test.agent:
-        with suppress(MissingExtra):
-            tracer = OfflineTracer()
-    return run_offline(OfflineRun(test, tracer=tracer), assert_test=assert_test)
+    front = _OfflineFront(prepare, run_id or str(uuid4()), title=title, assert_test=assert_test)
+    run_to_end(name, front)
+    if front.result is None:
+        return skipped_result(name)
+    if front.has_failed:
+        raise JudgmentTestError(_failure_text(front.result))
+    return front.result
 
 
-def run_offline(offline_run: OfflineRun, *, assert_test: bool = False, run_id: str = "") -> OfflineTestResult:
-    """As `run_test`, for a run that is prepared."""
-    test, started, folder, run_id = offline_run.test, perf_counter(), events_folder(), run_id or str(uuid4())
-    selection, is_main = read_selection(), is_called_by_script()
-    suite = offline_run.suite(selection, message=run_message() or test.title, origin=caller_origin())
-    with show_progress(test.name, suite.trials * len(suite.scorers), shown=folder is None) as offline_run.advance:
-        (log,) = run_named_suite(suite, folder, is_main=is_main, in_new_thread=True)
-    names = [scorer.info.id for scorer in suite.scorers]
-    result = _build_result(offline_run, log, run_id=run_id, names=names)
-    is_left_out = selection.choice is not None and not suite.cases
-    failed = assert_test and not result.passed and not is_left_out
-    finish_suite(log, started, assertion_failed=failed and not log.timed_out)
-    if log.timed_out:
-        raise TimeoutError(f"Test run {run_id} did not complete within {test.limits.scoring_s:g}s")
-    fail_if_unmeasured([log], is_main=is_main)
-    if folder is None:
-        print_result(result, notice=_UNTRACED_NOTICE if test.agent and offline_run.tracer is None else "")
-    if failed:
-        raise JudgmentTestError(_failure_text(result))
-    return result
+class _OfflineFront(Front):
+    reuses = False  # the rows of the result have more than the log
+
+    def __init__(self, prepare: Callable[[], OfflineRun], run_id: str, *, title: str | None, assert_test: bool) -> None:
+        super().__init__(self._build, title=title)
+        self._prepare, self._run_id, self._assert_test = prepare, run_id, assert_test
+        self.result: OfflineTestResult | None = None
+        self.has_failed = False
+
+    def _build(self, selection: Selection) -> Suite:
+        self._run = self._prepare()
+        return self._run.suite(selection)
+
+    @contextmanager
+    def start(self, suite: Suite, *, alone: bool) -> Iterator[None]:
+        """Show a progress bar, unless the host shows one."""
+        self._suite, total = suite, suite.trials * len(suite.scorers)
+        with show_progress(suite.id, total, shown=alone) as self._run.advance:
+            yield
+
+    def end_log(self, log: EventLog) -> bool:
+        """Collect the rows, which are complete now."""
+        self.result = self._build_result(log)
+        is_left_out = self._suite.total is not None and not self._suite.cases
+        self.has_failed = self._assert_test and not self.result.passed and not is_left_out
+        self._timed_out = log.timed_out
+        return self.has_failed and not log.timed_out
+
+    def _build_result(self, log: EventLog) -> OfflineTestResult:
+        attempts, names = self._run.attempts, [scorer.info.id for scorer in self._suite.scorers]
+        traces = {
+            each.example.example_id: each.trace_id
+            for each in (attempts if self._run.tracer else ())
+            if each.trace_id is not None
+        }
+        title = self.title or f"{self._suite.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{self._run_id[:6]}"
+        errors = [result.error for each in attempts for result in each.results.values()]
+        status: Status = "completed" if None in errors else "error"
+        rows = [_build_row(each, names) for each in attempts]
+        return OfflineTestResult(self._run_id, status, results_url(), rows, traces, title, make_lazy_result(log))
+
+    def conclude(self, result: EvalResult, *, alone: bool) -> None:  # noqa: ARG002
+        """Print the table.
+
+        Raises:
+            TimeoutError: the judges took too long.
+        """
+        test = self._run.test
+        if self._timed_out:
+            raise TimeoutError(f"Test run {self._run_id} did not complete within {test.limits.scoring_s:g}s")
+        if alone and self.result is not None:
+            print_result(self.result, notice=_UNTRACED_NOTICE if test.agent and self._run.tracer is None else "")
 
 
 def report_missing_config(name: str) -> None:
@@ -136,21 +185,6 @@ def report_missing_config(name: str) -> None:
     if events_folder() is None:
         print_text(one_line(f"{error.message}. {error.advice}", _LONGEST_LINE))
     report_failed_suite(name, error)
-
-
-def _build_result(offline_run: OfflineRun, log: EventLog, *, run_id: str, names: Sequence[str]) -> OfflineTestResult:
-    attempts = offline_run.attempts
-    traces = {
-        each.example.example_id: each.trace_id
-        for each in (attempts if offline_run.tracer else ())
-        if each.trace_id is not None
-    }
-    test = offline_run.test
-    title = test.title or f"{test.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{run_id[:6]}"
-    errors = [result.error for each in attempts for result in each.results.values()]
-    status: Status = "completed" if None in errors else "error"
-    rows = [_build_row(each, names) for each in attempts]
-    return OfflineTestResult(run_id, status, results_url(), rows, traces, title, make_lazy_result(log))
 
 
 def _build_row(attempt: Attempt, names: Sequence[str]) -> ScoringResult:

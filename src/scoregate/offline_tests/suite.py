@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import EvaluatorInfo, Origin
+from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.suite import TARGET, Case, Description, RunLimits, Scorer, Suite
 from scoregate.core.trace import Trace
 from scoregate.datasets import Example
-from scoregate.engine.environment import Selection, count_all_trials, select_cases
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.errors import EXIT_EXCEPTIONS
 from scoregate.engine.fingerprint import fingerprint_function
 from scoregate.engine.trial import serialize_output
-from scoregate.errors import JudgmentValidationError
+from scoregate.errors import JudgmentValidationError, MissingExtra
 from scoregate.grading.prompts import digest_texts
 from scoregate.grading.subject import Subject
 from scoregate.judges import JudgeResult, JudgeVersion, build_scorers
@@ -85,7 +86,6 @@ class OfflineTest:
 
     Attributes:
         name: the suite's id.
-        title: the user's title of this run.
         examples: the rows.
         versions: the judges.
         agent: the agent; without one the examples themselves are judged.
@@ -96,7 +96,6 @@ class OfflineTest:
     """
 
     name: str
-    title: str | None
     examples: Sequence[Example]
     versions: Sequence[JudgeVersion]
     agent: AgentFunction | None = None
@@ -120,25 +119,27 @@ class OfflineRun:
         test: the test.
         advance: called when a judge is done with a row.
         attempts: the rows in the order of their start.
-        tracer: records the agent's calls.
+        tracer: records the agent's calls; None without an agent, or if traces are not possible.
     """
 
     test: OfflineTest
     advance: Callable[[], None] = lambda: None
     attempts: list[Attempt] = field(default_factory=list)
-    tracer: OfflineTracer | None = None
+    tracer: OfflineTracer | None = field(default=None, init=False)
     _with_traces: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.test.agent:
+            with suppress(MissingExtra):
+                self.tracer = OfflineTracer()
         self._with_traces = any(each.judge_type == "prompt" for each in self.test.versions)
 
-    def suite(self, selection: Selection, *, message: str | None, origin: Origin | None) -> Suite:
+    def suite(self, selection: Selection) -> Suite:
         """The suite of the selected cases."""
         test, scorers = self.test, self._build_scorers()
-        cases = self.build_cases(selection.repeats or 1)
-        return Suite(
+        suite = Suite(
             test.name,
-            list(select_cases(cases, test.name, selection, self.describe)),
+            self.build_cases(selection.repeats or 1),
             self._task(),
             self.describe,
             lambda attempt: serialize_output(attempt.output),
@@ -148,10 +149,8 @@ class OfflineRun:
             duration_form=self._duration_form(),
             limits=test.limits,
             variants=(_name_target(test.agent),),
-            origin=origin,
-            message=message,
-            total=count_all_trials(cases, selection),
         )
+        return select_suite(suite, selection)
 
     def build_cases(self, repeats: int) -> list[Case]:
         """The cases of the suite."""

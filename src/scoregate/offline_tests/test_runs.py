@@ -69,7 +69,7 @@ class _Run:
             self.is_begun = self.missing == 0
         if self.is_begun:
             checked = CheckedRun(self.test, cases=self.cases, recorded=self.recorded)
-            self.result = run_offline(checked, run_id=self.id)
+            self.result = run_offline(self.suite.name, lambda: checked, title=self.facts["candidate"], run_id=self.id)
             self.scored_at = datetime.now(UTC).isoformat()
 
     def rows(self) -> Mapping[str, ScoringResult]:
@@ -157,7 +157,7 @@ class TestRunsFactory:
         cases = {case.case_id: case for case in chosen}
         facts = {"candidate": candidate, "candidate_meta": dict(candidate_meta or {}), "trigger": trigger or "manual"}
         facts |= {"case_filter": dict(case_filter or {"kind": "all"}), "created_at": datetime.now(UTC).isoformat()}
-        test = OfflineTest(suite.name, candidate, [to_example(case) for case in chosen], self._versions(chosen))
+        test = OfflineTest(suite.name, [to_example(case) for case in chosen], self._versions(chosen))
         selected = _select(CheckedRun(test, cases=cases))
         calls = {case.hash: case.repeats for case in selected}
         run = _Run(str(uuid4()), suite, test, cases, calls, facts, is_called_by_script())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT = "not-"
 RUBRIC = "llm-rubric"
 _MOST_CHARACTERS = 100_000
-_MOST_JSON_STARTS = 1_000
+_MOST_JSON_STARTS = 1_000  # each start may be parsed up to the end of the text
 _LONGEST = 100
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -184,6 +184,7 @@ def _evaluate(each: Mapping[str, Any], values: Values) -> _Result:
     if (check := TYPES.get(kind.removeprefix(NOT))) is None:
         raise ValueError(f"there is no assertion of the type {kind!r:.60}; there are {', '.join(TYPES)}")
     passed = check(values, each) != kind.startswith(NOT)
+    # An assertion without a value.
     return _Result(passed, f"{kind} {to_text(each.get('value')):.{_LONGEST}}".removesuffix(" null"), each)
 
 

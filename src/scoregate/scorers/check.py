@@ -130,6 +130,7 @@ def find_expected(values: Values, given: Any, check: str) -> Any:
         ValueError: there is neither. NaN is what pandas has for an empty cell.
     """
     expected = values.expected if given is None else given
+    # pandas has NaN for an empty cell.
     if expected is None or (isinstance(expected, float) and isnan(expected)):
         none = f", such as {check}(None)" if check in _TAKES_NONE else ""
         raise ValueError(f"{check} compares with `expected`, which this case lacks; add it, or write {check}(…){none}")

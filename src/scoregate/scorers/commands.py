@@ -32,9 +32,10 @@ def run_command(arguments: Sequence[str], folder: str, timeout: float) -> tuple[
     Raises:
         OSError: it can't be started.
     """
+    # The command must not write to the log of the suite.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREGATE_")}
     mark = token_hex(16)
-    with TemporaryFile() as output:
+    with TemporaryFile() as output:  # a pipe would stay open with each process that the command leaves behind
         process = subprocess.Popen(
             arguments,
             cwd=folder,
@@ -59,7 +60,7 @@ def _wait(process: subprocess.Popen[bytes], output: IO[bytes], timeout: float) -
     deadline = monotonic() + timeout
     while (left := deadline - monotonic()) > 0:
         with suppress(subprocess.TimeoutExpired):
-            code = process.wait(min(left, _WATCH_S))
+            code = process.wait(min(left, _WATCH_S))  # waits in short steps, to see the size of the output
             return code, f"it exited with {code}"
         if os.fstat(output.fileno()).st_size > _MOST_OUTPUT:
             return None, f"it printed more than {_MOST_OUTPUT >> 20} MB"

@@ -113,6 +113,7 @@ def _check_schema(values: Values, *, schema: Mapping[str, Any]) -> Evaluation:
         return pass_or_fail(False, str(error))
     from referencing import Registry
 
+    # Without a registry, it would load the references of a schema from the network.
     validator = _limit_patterns(jsonschema.validators.validator_for(schema))(schema, registry=Registry())
     problem = next(validator.iter_errors(value), None)
     reason = "" if problem is None else f"{problem.json_path}: {problem.message:.{_LONGEST}}"

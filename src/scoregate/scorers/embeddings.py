@@ -67,6 +67,7 @@ class EmbeddingSimilarity:
 
         one, other = await embed_texts(self.model, [output_text, wanted])
         cosine = compute_cosine(one, other)
+        # A cosine may be negative, or a rounding error over 1.
         return Evaluation(min(1.0, max(0.0, cosine)), metadata={"cosine": cosine, "model": self.model})
 
     def _model_and_prompt(self) -> tuple[str, str]:

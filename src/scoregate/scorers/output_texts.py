@@ -80,6 +80,7 @@ def select_field(value: Any, path: str, what: str = "the output") -> Any:
 def _find_key(plain: Any, parts: list[str]) -> tuple[Any, int]:
     """The key of an object or the number of an item that a path begins with, and how many parts it takes up."""
     if isinstance(plain, dict):
+        # The longest first: a key may have dots itself.
         counts = (count for count in range(len(parts), 0, -1) if ".".join(parts[:count]) in plain)
         count = next(counts, 0)
         return ".".join(parts[:count]), count
@@ -127,6 +128,7 @@ def read_json_text(value: Any, scorer: str) -> str:
         ValueError: it has an image or a recording.
     """
     text = to_text(value)
+    # The search in the text is quick, and most outputs have no media.
     if '"media":"sha256:' in text and not isinstance(value, str):
         refuse_media(to_plain(value), scorer, "the output")
     return text

@@ -76,7 +76,7 @@ def bleu(
     """
     if tokenize not in ("13a", "intl", "char", "zh", "none"):
         raise ValueError(f"tokenize must be '13a', 'intl', 'char', 'zh' or 'none', not {tokenize!r:.60}")
-    _make_metric(tokenize)
+    _make_metric(tokenize)  # a missing package is an error here, not in each case
     parameters = add_field({"expected": expected, "tokenize": tokenize}, field, "bleu")
     return Check(name or "bleu", _measure_bleu, parameters, threshold)
 
@@ -105,7 +105,7 @@ def _measure_bleu(values: Values, *, expected: str | None, tokenize: str) -> Eva
     if output == wanted:
         return Evaluation(1.0)
     score = _make_metric(tokenize).sentence_score(output, [wanted]).score
-    return Evaluation(min(1.0, max(0.0, score / 100)))
+    return Evaluation(min(1.0, max(0.0, score / 100)))  # a rounding error may be over 100
 
 
 def _import_rapidfuzz() -> Any:

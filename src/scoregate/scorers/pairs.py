@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 _OUTCOMES = {1.0: "better than the baseline", 0.5: "as good as the baseline", 0.0: "worse than the baseline"}
-_reported: WeakSet[EventLog] = WeakSet()
+_reported: WeakSet[EventLog] = WeakSet()  # weak, so that the logs of earlier suites can go
 _lock = threading.Lock()
 
 
@@ -74,6 +74,7 @@ class PairwiseJudge:
         if (recorded := recorded_baseline(trial)) is None:
             _report_missing(trial, self.name)
             return None
+        # In the form in which a record has the baseline's output.
         challenger = read_output(serialize_output(output), self.field, "pairwise", media=True)
         baseline = read_output(recorded, self.field, "pairwise", media=True, what="the baseline's output")
         question = None if input is None else to_text(input)

@@ -154,6 +154,7 @@ def _serve() -> None:
     source, target = sys.stdin.buffer, sys.stdout.buffer
     timer: Any = None
     if _CPU_SIGNAL is not None:
+        # A process inherits which signals its parent ignores.
         for each in (_CPU_SIGNAL, signal.SIGALRM):
             signal.signal(each, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [_CPU_SIGNAL, signal.SIGALRM])

@@ -18,7 +18,7 @@ from scoregate.scorers.output_texts import add_field, read_json_text, select_fie
 
 _MOST_CHARACTERS = 1_000_000
 _MOST_SHOWN, _LONGEST_EXCERPT = 5, 40
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")  # one of them in the middle would hide a number
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 
 
@@ -160,6 +160,7 @@ def _normalize(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_DASHES)
+    # NFKC leaves the digits of other scripts, such as Arabic ones.
     return re.sub(r"(?![0-9])\d", lambda match: str(unicodedata.digit(match[0])), plain)
 
 

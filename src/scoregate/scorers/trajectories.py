@@ -55,7 +55,7 @@ class TrajectoryCheck(Check):
         """
         if trajectory is None:
             raise ValueError(NO_TRAJECTORY.format(name=self.name))
-        if self.check not in (_check_files, _check_command):
+        if self.check not in (_check_files, _check_command):  # these two look at files, not at steps
             require_all_steps(trajectory, self.name, "tool calls")
         wanted = expected if expected_tool_calls is None else expected_tool_calls
         return self.check(trajectory, wanted, **self.parameters)
@@ -255,6 +255,7 @@ def _check_tool_calls(
     allows_extra, allows_missing = mode in ("in_order", "superset"), mode == "subset"
     wrong_extra = [] if allows_extra else extra
     wrong_missing = [] if allows_missing else missing
+    # A wrong call in the place of a missing one counts once.
     total = len(pairs) + max(len(wrong_extra), len(wrong_missing))
     score = len(pairs) / total if total else 1.0
     if not wrong_extra and not wrong_missing:

@@ -48,7 +48,7 @@ def set_baseline_outputs(store: Store, suite: str, evaluator: str, *, outputs: M
     new = [BaselineOutput(case=case, output=output) for case, output in outputs.items()]
 
     def change(present: Iterable[BaselineOutput]) -> Iterable[BaselineOutput]:
-        return [*present, *new]
+        return [*present, *new]  # of two items with one key, `update` keeps the last
 
     store.update(BASELINE_OUTPUTS, (suite, evaluator), change)
 
@@ -81,6 +81,7 @@ class BaselineOutputs:
         """
         with self._lock:
             self._new[case] = output
+        # Those that wait here find their outputs written by the one before them.
         with self._write_lock:
             with self._lock:
                 new, self._new = self._new, {}

@@ -84,7 +84,7 @@ def add_candidates(store: Store, dataset: str, candidates: Iterable[Candidate]) 
     """
 
     def change(present: Iterable[Candidate]) -> Iterable[Candidate]:
-        return {each.id: each for each in (*candidates, *present)}.values()
+        return {each.id: each for each in (*candidates, *present)}.values()  # the present ones last, so that they stay
 
     store.update(CANDIDATES, (dataset,), change)
 

@@ -94,9 +94,11 @@ def read_newest(file: BinaryIO) -> Head | None:
         text = file.read(size - tail)
         line = text.rstrip(b"\n").rpartition(b"\n")[2]
         if tail and len(line) == len(text.rstrip(b"\n")):
-            back *= 8
+            back *= 8  # the line begins further up
             continue
+        # Without a line end, a process was killed while it wrote.
         head = parse_item(line, Head) if text.endswith(b"\n") else None
+        # After a merge of git, the place is another one.
         return head if isinstance(head, Head) and head.start == size - len(line) - 1 else None
     return None
 
@@ -127,7 +129,7 @@ class _Scan:
 
     def _close(self, head: Head) -> str | None:
         """Add a version. If it has too many rows, the last ones count: a killed process or a merge left the others."""
-        if head.id in self.heads:
+        if head.id in self.heads:  # two branches may make the same version
             return None
         rows = self._pending_rows.pop(head.id, array("q"))
         if len(rows) < head.added:

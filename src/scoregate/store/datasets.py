@@ -78,6 +78,7 @@ class _OldPositions:
             place = self._first.get(key, -1)
             while place >= 0 and self._taken[place]:
                 place = self._next[place]
+            # No search passes the taken ones again.
             self._first[key] = place
         if place < 0:
             return -1

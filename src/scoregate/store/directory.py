@@ -77,13 +77,13 @@ def check_inside(path: Path, folder: Path) -> Path:
 def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a temporary file and move it to the path. Readers see the old file or the new one. Needs the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(".new")
+    temporary = path.with_name(".new")  # one name is enough, since the lock is held
     temporary.unlink(missing_ok=True)  # left by a process that was killed
     try:
         with temporary.open("xb") as file:
             file.writelines(pieces)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # else a power cut could leave an empty file under this name
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

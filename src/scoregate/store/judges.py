@@ -85,7 +85,7 @@ class Grading(Item):
         needed = "prompt" if self.kind == "prompt" else "target"
         if not (getattr(self, needed) or "").strip():
             raise ValueError(f"a {self.kind} judge needs a {needed}")
-        if self.kind == "code" and self.score_type == "categorical":
+        if self.kind == "code" and self.score_type == "categorical":  # its class has checked its categories
             return self
         values = [category.value for category in self.categories]
         if self.score_type == "categorical" and (len(values) < 2 or len(set(values)) < len(values)):
@@ -148,6 +148,7 @@ def grading_fields(item: Grading) -> dict[str, Any]:
 
 def grading_digest(item: Grading) -> str:
     """A digest of the fields of `Grading`: 16 hexadecimal digits."""
+    # Without defaults: a new field must not change the digests of earlier versions.
     fields = item.model_dump(mode="json", include=set(Grading.model_fields), exclude_defaults=True)
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 

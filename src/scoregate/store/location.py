@@ -26,6 +26,7 @@ def open_store(root: Path | str | None = None) -> Store:
     root = root or os.environ.get("SCOREGATE_ROOT")
     if not root:
         start = Path.cwd()
+        # The top of the repository counts before a nearer folder with a store.
         marks = (folder / mark for mark in (".git", FOLDER) for folder in (start, *start.parents))
         root = next((path.parent for path in marks if path.exists()), start)
     return DirectoryStore(Path(root) / FOLDER)

@@ -49,6 +49,7 @@ def to_names(parts: Sequence[str]) -> tuple[str, ...]:
         if not part.endswith(_CONTINUED):
             names.append(_ESCAPE.sub(_unescape, name))
             name = ""
+    # Another spelling of a name would be a second file for its key.
     if (proper := to_parts(names)) != tuple(parts):
         raise ValueError("/".join(proper))
     return tuple(names)
@@ -81,7 +82,7 @@ def _unescape(match: re.Match[str]) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")  # `to_names` refuses the file, since this is not its proper spelling
 
 
 def collection_path(folder: Path, kind: Kind[Any], key: Key) -> Path:

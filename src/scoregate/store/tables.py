@@ -83,7 +83,7 @@ class TableReader:
     """
 
     def __init__(self, file: TextIO) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))  # for the whole process, so it is never lowered
         # The most frequent delimiter in the header, outside of quotes; a comma if there is none.
         header, is_quoted = [], False
         for char in file.read(_SAMPLE):

@@ -79,6 +79,7 @@ class TestLines:
             for number, line in enumerate(file, 1):
                 item = _parse_test(line.removeprefix(_BOM) if number == 1 else line, kind)
                 if item is not None and not isinstance(item, str):
+                    # A hash, since a set may have many long lines.
                     key, this = item.id, hash(line.strip())  # type: ignore[attr-defined]
                     first, other = seen.setdefault(key, (number, this))
                     if first != number:

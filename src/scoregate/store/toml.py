@@ -43,6 +43,7 @@ def update_document(text: str, full: Mapping[str, Any], short: Mapping[str, Any]
 def _update_table(table: Any, full: Mapping[str, Any], short: Mapping[str, Any]) -> None:
     for name in [name for name in table if name not in full or (full[name] == {} and name not in short)]:
         del table[name]
+    # In TOML, a value after a table would be a part of the table.
     for name, value in sorted(full.items(), key=lambda entry: _table_level(entry[1])):
         brief = short.get(name, value)
         if name not in table:

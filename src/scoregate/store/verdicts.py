@@ -79,10 +79,11 @@ def majority_winner(items: Iterable[Verdict], case: str, *, baseline: str, chall
         baseline: one output.
         challenger: the other output.
     """
+    # Stored texts have no lone surrogates.
     case, pair = replace_surrogates(case), (replace_surrogates(baseline), replace_surrogates(challenger))
     verdicts = [verdict for verdict in items if verdict.case == case]
     votes = [verdict.winner for verdict in verdicts if (verdict.baseline, verdict.challenger) == pair]
-    if pair[0] != pair[1]:
+    if pair[0] != pair[1]:  # equal outputs would count each verdict twice
         mirrored = [verdict for verdict in verdicts if (verdict.challenger, verdict.baseline) == pair]
         votes += [verdict.winner.mirrored for verdict in mirrored]
     if not votes:

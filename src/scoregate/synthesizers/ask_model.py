@@ -247,10 +247,12 @@ async def ask_batches(
 
     async def ask(batch: Batch) -> None:
         async with limiter:
+            # After the wait, in which another batch may have failed.
             if any(isinstance(each.error, FINAL_ERRORS) for each in result_by_number.values()):
                 return
             try:
                 answer = await model.a_generate(batch_messages(brief, batch), schema=answer_schema(brief))
+                # A model may write more than it was asked for.
                 tests = islice(valid_tests(answer.parsed, brief, batch), batch.size)
                 outcome = BatchResult(batch, tuple(tests))
             except Exception as error:  # a custom model may raise anything; other batches continue

@@ -60,7 +60,7 @@ async def finish_test_set(
         message = f"{len(draft.tests)} of {draft.wanted} tests were generated"
         reasons = [*([f"{dropped} said what another one does"] if dropped else []), *problems[-1:]]
         warnings.warn("; ".join([message, *reasons]), UserWarning, stacklevel=2)
-    await anyio.to_thread.run_sync(_set_properties, test_set, model)
+    await anyio.to_thread.run_sync(_set_properties, test_set, model)  # `set_properties` blocks until the model answers
     if brief.kind is TestType.MULTI_TURN:
         test_set.name = f"{test_set.name}{_SUFFIX}"
     return test_set

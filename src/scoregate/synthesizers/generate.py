@@ -151,7 +151,7 @@ async def generate_tests(
 
     batches = first_batches(wanted, options.batch_size, chunks)
     for _ in range(1 + options.retries):
-        count = len(draft.tests)
+        count = len(draft.tests)  # without the duplicates of the last round
         outcomes = await ask_batches(model, brief, batches, at_once=options.max_concurrency, on_result=report_progress)
         gaps = [draft.take(outcome) for outcome in outcomes]
         if draft.is_over:

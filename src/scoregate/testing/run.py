@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from time import perf_counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scoregate.engine.environment import events_folder, read_selection
-from scoregate.engine.exit_status import is_script
-from scoregate.engine.named_run import run_named_suite
-from scoregate.engine.notebook import start_progress
+from scoregate.core.suite import Suite
+from scoregate.engine.driver import run_to_end
+from scoregate.engine.environment import Selection
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.script_front import ScriptFront
 from scoregate.engine.trial import CURRENT
 from scoregate.testing.models import BaseTestEvaluator, CreateHumanReviewJob
 from scoregate.testing.run_manager import RunManager
@@ -66,14 +66,8 @@ def run_test_suite(
     Raises:
         SuiteFailed: `assert_test` is set and the suite did not pass.
     """
-    is_main = is_script(sys._getframe(1))
-    selected = read_selection()
-    if not selected.includes(str(id)):
-        from scoregate.engine.eval_result import make_skipped_result
-
-        return make_skipped_result(str(id))
-    started, folder = perf_counter(), events_folder()
-    suite = build_suite(
+    build = partial(
+        build_suite,
         id,
         test_cases,
         fn,
@@ -85,23 +79,20 @@ def run_test_suite(
         retry_count=retry_count,
         test_case_hash=test_case_hash,
         timeout=timeout,
-        selection=selected,
     )
-    if selected.leaves_out(suite):
-        from scoregate.engine.eval_result import make_skipped_result
+    return run_to_end(str(id), _SuiteFront(build, assert_test=assert_test, job=human_review_job))
 
-        return make_skipped_result(str(id))
-    progress, in_new_thread = start_progress(suite), suite.limits.timeout_s is not None
-    logs = run_named_suite(suite, folder, is_main=is_main, reuses=True, progress=progress, in_new_thread=in_new_thread)
-    if isinstance(human_review_job, CreateHumanReviewJob):
-        job = human_review_job
-        for log in logs:
+
+class _SuiteFront(ScriptFront):
+    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool, job: Any) -> None:
+        super().__init__(build, assert_test=assert_test)
+        self._job = job
+
+    def end_log(self, log: EventLog) -> bool:
+        """Ask for the review, unless the job is invalid, which is a problem of the suite."""
+        if isinstance(job := self._job, CreateHumanReviewJob):
             log.emit("review_requested", name=job.name, assignees=job.assignees, rubric=job.rubric_id)
-    from scoregate.engine.completion import complete_run
-
-    return complete_run(
-        logs, started, assert_test=assert_test, alone=folder is None, is_main=is_main, progress=progress
-    )
+        return super().end_log(log)
 
 
 def grid_search_ctx() -> Mapping[str, Any] | None:

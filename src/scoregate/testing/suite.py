@@ -12,14 +12,8 @@ from scoregate.core.event_values import ErrorInfo, HumanReviewField
 from scoregate.core.json_io import dump, sort_sets, to_plain
 from scoregate.core.suite import Case, Description, Suite, read_limits
 from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
-from scoregate.engine.environment import (
-    Selection,
-    count_all_trials,
-    run_message,
-    select_variants,
-)
+from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.evaluators import read_scorers
-from scoregate.engine.imports import caller_origin
 from scoregate.engine.trial import serialize_output
 from scoregate.errors import NotRecordable
 from scoregate.testing.models import CreateHumanReviewJob, TestCaseConfig
@@ -198,6 +192,7 @@ def build_suite(
     suite_id: Any,
     test_cases: Any,
     fn: Any,
+    selection: Selection,
     *,
     evaluators: Iterable[Any] | None,
     max_test_case_concurrency: Any,
@@ -207,7 +202,6 @@ def build_suite(
     retry_count: Any,
     test_case_hash: Sequence[str] | Hasher | None,
     timeout: float | None,
-    selection: Selection,
 ) -> Suite:
     """The suite. Invalid parts are left out, and `problems` names them."""
     problems: list[str] = []
@@ -216,23 +210,19 @@ def build_suite(
     if not callable(fn):
         problems.append(f"fn must be callable, not {fn!r:.100}")
     values = _to_list(test_cases, "test_cases", problems)
-    built_cases, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
+    cases, case_problems = build_cases(values, _read_hasher(test_case_hash, problems), selection)
     scorers, scorer_problems = read_scorers(_to_list(evaluators or (), "evaluators", problems))
     names = ("max_test_case_concurrency", "retry_count")
     limits = read_limits(max_test_case_concurrency, retry_count, timeout, problems, names=names)
     variants = _read_variants(grid_search_params, problems)
-    variants, selected = select_variants(variants, built_cases, str(suite_id), selection, describe_case)
-    cases = list(selected) if callable(fn) else []
     if not values:
         problems.append("no test cases")
-    elif built_cases and not cases and callable(fn) and selection.choice is None:
-        problems.append("none of its test cases has a hash that was asked for")
     if not isinstance(human_review_job, CreateHumanReviewJob | None):
         problems.append(f"human_review_job must be a CreateHumanReviewJob, not {human_review_job!r:.100}")
     name = suite_id if isinstance(suite_id, str) and suite_id else "(no id)"
-    return Suite(
+    suite = Suite(
         id=name,
-        cases=cases,
+        cases=cases if callable(fn) else [],
         task=fn,
         describe=describe_case,
         output_form=serialize_output,
@@ -240,15 +230,13 @@ def build_suite(
         scorers=scorers,
         hook=before_evaluators_hook,
         limits=limits,
-        origin=caller_origin(),
         variants=variants,
         problems=[
             ErrorInfo("InvalidSuite", f"suite {name!r}: {text}")
             for text in (*problems, *case_problems, *scorer_problems)
         ],
-        message=run_message(),
-        total=count_all_trials(built_cases, selection),
     )
+    return select_suite(suite, selection, "none of its test cases has a hash that was asked for")
 
 
 def _to_list(values: Any, name: str, problems: list[str]) -> list[Any]:

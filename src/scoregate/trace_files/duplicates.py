@@ -123,6 +123,7 @@ def _make_keys(words: str) -> tuple[int, ...]:
         if bins[place % _BINS] < 0:
             bins[place % _BINS] = filled
         filled = bins[place % _BINS]
+    # Tuples of numbers have the same hash in each process.
     return tuple(hash((numbers, index, *bins[index : index + _BAND])) for index in range(0, _BINS, _BAND))
 
 

@@ -109,7 +109,7 @@ def _choose_reader(ending: str, data: bytes) -> Callable[[str, bytes], Iterator[
     is_json = data.lstrip()[:1] in (b"{", b"[")
     if ending in _PROTOBUF or (not is_json and ending not in (*_JSON, *_LINES)):
         return _read_protobuf
-    return _read_lines if ending in _LINES or _has_lines(data) else _read_document
+    return _read_lines if ending in _LINES or _has_lines(data) else _read_document  # tools name JSON lines `.json`, too
 
 
 def _has_lines(data: bytes) -> bool:

@@ -89,7 +89,7 @@ def _find_parent(row: Mapping[str, Any]) -> str:
     if parent := read_text(row.get("parent_run_id")):
         return parent
     above = str(row.get("dotted_order") or "").split(".")[:-1]
-    return above[-1].partition("Z")[2] if above else ""
+    return above[-1].partition("Z")[2] if above else ""  # each part is a time up to Z, then the id of a run
 
 
 def _read_arguments(given: Any) -> Any:

@@ -203,8 +203,9 @@ def _make_row(trace: RecordedTrace, options: RowOptions, conversation: str) -> d
         SOURCE: _describe_source(trace, conversation),
     }
     row: dict[str, Any] = _redact(to_plain(plain), options.redact)
+    # Of the redacted input, so the digest gives no secret away.
     row[SOURCE]["id"] = hashlib.sha256(row[INPUT].encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    encode_row(row)
+    encode_row(row)  # raises an error for what could not be stored
     return row
 
 

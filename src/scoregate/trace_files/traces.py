@@ -118,7 +118,7 @@ def _read_parts(value: Mapping[str, Any] | OtlpSpan) -> tuple[str, Iterable[Trac
         known = ", ".join(each.name for each in FORMATS)
         fields = f"its fields are {', '.join(map(str, value)):.200}" if value else "it has no fields"
         raise UnknownRecord(f"it is not a record of {known}; {fields}")
-    return format_.name, list(format_.read(value))
+    return format_.name, list(format_.read(value))  # a list, so that an error in a record keeps all of its parts out
 
 
 class _IncompleteTrace(ValueError):
@@ -212,6 +212,7 @@ def _add_up(parts: list[TracePart], roots: list[TracePart]) -> Details:
         cost=sum(costs) if costs else None,
         expected=next((part.details.expected for part in roots if part.details.expected is not None), None),
         tags=tuple(dict.fromkeys(tag for each in details for tag in each.tags)),
+        # Reversed, so that the outermost part wins.
         scores={name: value for each in reversed(details) for name, value in each.scores.items()},
         metadata=next((part.details.metadata for part in roots if part.details.metadata), {}),
     )

@@ -53,7 +53,7 @@ async def read_body(request: Request, model: type[B]) -> B:
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
-        if len(data) > _MOST_BYTES:
+        if len(data) > _MOST_BYTES:  # while it arrives: a Content-Length may be missing or wrong
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {_MOST_BYTES:,} bytes")
     try:
         return model.model_validate_json(bytes(data))

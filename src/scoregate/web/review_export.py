@@ -17,7 +17,7 @@ from scoregate.web.review_items import Battle, JudgedScore, Side, battle_key, ju
 from scoregate.web.review_queue import Queue, save_reviews
 from scoregate.web.review_session import BattleReviews
 
-SEED = "elsewhere"
+SEED = "elsewhere"  # not the reviewer's name, since the import has to find the same sides again
 Comment = Annotated[str, Field(max_length=10_000)]
 
 
@@ -192,6 +192,7 @@ def save_import(store: Store, imported: ImportedReviews) -> ImportResult:
 
 
 def _split_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    # Windows editors put a byte order mark before the first line.
     lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1)
     return ((number, line) for number, line in lines if line.strip())
 
@@ -201,6 +202,7 @@ def _parse_line(line: bytes) -> BattleLine | ScoreLine:
         return REVIEW_LINES.validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
+        # The first part is the kind, which pydantic adds for a union.
         where = ".".join(str(part) for part in first["loc"][1:])
         raise ValueError(f"{where or 'line'}: {first['msg']}") from None
 
@@ -232,7 +234,7 @@ def _battle_for(line: BattleLine, queue: Queue) -> Battle:
     if line.key not in queue.battles:
         raise ValueError(f"key: this run has no open battle {line.key!r:.40}")
     battle = queue.battles[line.key]
-    if battle.texts(SEED) != (line.left, line.right):
+    if battle.texts(SEED) != (line.left, line.right):  # exchanged texts would turn the verdict around
         raise ValueError("left, right: these are not the exported outputs of this battle")
     return battle
 

@@ -53,7 +53,7 @@ class Battle:
 
     def texts(self, seed: str) -> tuple[str, str]:
         """The outputs, left and right; the order is fixed for a seed, such as a reviewer's name."""
-        pair = sorted((self.baseline, self.challenger))
+        pair = sorted((self.baseline, self.challenger))  # sorted, so that the side does not tell which output is new
         return (pair[1], pair[0]) if is_mirrored(self.key, seed) else (pair[0], pair[1])
 
     def verdict(self, side: Side, by: str, *, seed: str, comment: str = "") -> Verdict:
@@ -222,7 +222,7 @@ def judged_key(evaluator: str, override: Override) -> str:
 
 def _score_key(evaluator: str, score: float, inputs: Fields, *, outputs: Fields, sample: Iterable[str]) -> str:
     fields = json.dumps([[(each.id, each.name, each.value) for each in side] for side in (inputs, outputs)])
-    return digest(evaluator, repr(float(score)), fields, *sample)
+    return digest(evaluator, repr(float(score)), fields, *sample)  # 1 and 1.0 are one score
 
 
 def find_judged_scores(case: CaseResult, suite: SuiteResult, battles: Iterable[str]) -> Iterator[JudgedScore]:
@@ -291,6 +291,7 @@ def offered_choices(judged: JudgedScore, seen: Iterable[float]) -> Sequence[Choi
     for each in judged.choices:
         names.setdefault(each.value, []).append(each.name)
     if not names:
+        # The condition comes first: `seen` may be an iterator.
         names = {score: [] for score in {0.0, 1.0, *seen}} if is_guessable(seen := set(seen)) else {}
     return [Choice(score, " / ".join(filter(None, names[score]))) for score in sorted(names, reverse=True)]
 

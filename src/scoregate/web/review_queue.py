@@ -216,6 +216,7 @@ class CachedReviews(Generic[S, W]):
             StoreError: the reviews can't be read.
         """
         with self._lock:
+            # Before the reviews: one that comes in between is read the next time.
             mark = self._store.stamp(self._kind, (evaluator,))
             known = self._known.get(evaluator)
             if known is None or known[0] != mark:
@@ -279,6 +280,7 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
     def rank(key: str, evaluator: str, case: CaseResult) -> None:
         suite = run.suites[case.suite].label
         number = digest("sample", run.id, suite, case.hash, str(case.repeat), evaluator)
+        # The smallest of equal scores, whatever the order of the cases.
         ranks[key] = min(ranks.get(key, number), number)
 
     queue = build_queue(
@@ -291,6 +293,7 @@ def draw_sample(run: Run, size: int | None = None) -> Queue:
     places = dict[str, float]()
     for verdicts in strata.values():
         places |= place_scores(list(verdicts.values()))
+    # Of all scores of the run: the next statement drops most of them.
     shares = {judge: len(each[True]) / sum(map(len, each.values())) for judge, each in strata.items()}
     queue.judged.keep(
         sorted(places, key=lambda key: (places[key], ranks[key]))[:size],

@@ -142,6 +142,7 @@ class ScoreReviews:
 
     def marks(self) -> Hashable:
         """A value that changes when there are new reviews."""
+        # Agreement is shown for all corrected judges, also for those that are not in this run.
         return self._reviews.marks(self._corrected()), self._reviews.marks(self.queue.evaluators)
 
     def rows(self, waiting: Collection[str]) -> list[dict[str, Any]]:
@@ -278,6 +279,7 @@ class ReviewSession:
             StoreError: the store can't be read.
         """
         with self._lock:
+            # Before the state: a review that comes in between changes it the next time.
             marks = self.battles.marks(), self._judges.marks()
             if marks != self._last[0]:
                 name = digest(repr(marks))

@@ -75,6 +75,7 @@ def parse_rows(
     """
     known = {each.id: each for each in candidates}
     imported, problems, seen = ImportedRows(), list[str](), dict[str, int]()
+    # Windows editors put a byte order mark before the first line.
     for number, text in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if not text.strip():
             continue

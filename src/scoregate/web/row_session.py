@@ -91,6 +91,7 @@ class RowSession:
     def _read(self) -> tuple[dict[str, Candidate], str]:
         """The rows by key, read again when the store changes, and the mark of this state."""
         with self._lock:
+            # Before the rows: a change in between is read the next time.
             stamp = self._store.stamp(CANDIDATES, (self._dataset,))
             if self._known is None or self._known[0] != stamp:
                 candidates = [each for each in read_candidates(self._store, self._dataset) if not each.in_dataset]

@@ -99,10 +99,14 @@ class Guard:
         if scope["type"] != "http":
             return
         keys, headers = self._keys, Headers(scope=scope)
+        # Another name that resolves to 127.0.0.1 may be one of an attacker.
         is_host = headers.get("host") == f"127.0.0.1:{keys.port}"
         is_safe = scope["method"] in _SAFE_METHODS
+        # No bytes of a query are invalid in Latin-1.
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        # `opens` last: it uses up a ticket.
         has_token = scope["path"] == "/" and is_safe and is_host and keys.opens(token)
+        # Older browsers don't send Sec-Fetch-Site.
         from_page = headers.get("origin") == keys.origin and headers.get("sec-fetch-site") in (None, "same-origin")
         refusal = None
         if not is_host:
@@ -129,13 +133,13 @@ class Guard:
 def _cookie(headers: Headers, name: str) -> str:
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
+    except CookieError:  # cookies of other programs on this host arrive here, too
         return ""
     return cookie.value if cookie is not None else ""
 
 
 def _equal(one: str, other: str) -> bool:
-    return secrets.compare_digest(one.encode(), other.encode())
+    return secrets.compare_digest(one.encode(), other.encode())  # `compare_digest` takes only ASCII as text
 
 
 def serve(
@@ -153,7 +157,9 @@ def serve(
         UsageError: the port is not available.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
+        # Else the same port is refused for a minute after the last use.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Bound here and not by uvicorn: the cookie and the address need the port.
         try:
             sock.bind(("127.0.0.1", port))
         except OSError as error:
@@ -174,10 +180,10 @@ def _config(app: Starlette) -> uvicorn.Config:
         app,
         lifespan="off",
         ws="none",
-        log_config=None,
+        log_config=None,  # uvicorn would set up the logging of the whole process
         log_level="critical",
         access_log=False,
-        proxy_headers=False,
+        proxy_headers=False,  # uvicorn trusts X-Forwarded-For of 127.0.0.1 unless told otherwise
         server_header=False,
         timeout_graceful_shutdown=1,
     )

@@ -81,6 +81,7 @@ def _report_response(file: IO[bytes]) -> Response:
     async def chunks() -> AsyncIterator[bytes]:
         with file:
             offset = 0
+            # `pread`, since the handles of a cached report share their position.
             while chunk := await to_thread.run_sync(os.pread, file.fileno(), min(_CHUNK, size - offset), offset):
                 yield chunk
                 offset += len(chunk)

@@ -68,6 +68,7 @@ def find_runs(places: Iterable[Path]) -> list[StoredRun]:
     runs = {}
     for folder in islice(_folders(places), _MOST_FOLDERS):
         if isinstance(head := _head_in(folder), RunHead):
+            # An id may have any characters, and the key is a part of addresses.
             key = sha256(head.id.encode()).hexdigest()[:12]
             runs[key] = StoredRun(key, folder, head)
     return sorted(runs.values(), key=lambda run: run.head.started, reverse=True)[:_MOST_RUNS]
@@ -146,6 +147,7 @@ def open_report(run: StoredRun) -> IO[bytes] | None:
         file = open(report[0], "rb", opener=open_nofollow)  # noqa: SIM115 (the response closes it)
     except OSError:
         return None
+    # Again: the file may be another one since it was found.
     if _parse_report_time(file.read(_HEAD_BYTES), run.head.id) is not None:
         return file
     file.close()
@@ -207,6 +209,7 @@ class ReportRenderer:
             self._files[key] = self._render_to_file(run, base)
             while len(self._files) > _MOST:
                 self._files.popitem(last=False)[1].close()
+        # A handle of its own, because the cache may close the other one first.
         return os.fdopen(os.dup(self._files[key].fileno()), "rb")
 
     def close(self) -> None:

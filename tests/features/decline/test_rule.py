@@ -22,8 +22,9 @@ from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import BaseReference, Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
-from scoregate.features.decline.rule import RULE
+from scoregate.features.decline.rule import CHECK
 from scoregate.features.decline.step import DeclineStep
+from scoregate.features.table import STEPS
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 
@@ -50,7 +51,7 @@ def compare_with_earlier(
 
 def find_declines(comparison: Comparison, **limits: float) -> list[Finding]:
     policy = Policy(Limits(max_decline=limits or {"*": 0.05}, origin={"max_decline.*": "scoregate.toml"}))
-    return list_rule(evaluate_gates(comparison, policy, rules=(RULE,)), "decline")
+    return list_rule(evaluate_gates(comparison, policy, checks=(CHECK,)), "decline")
 
 
 def test_drops_that_add_up_are_a_decline() -> None:
@@ -86,7 +87,7 @@ def test_a_decline_without_an_earlier_run() -> None:
     assert find_declines(compare_with_earlier(run, run, None, "there are 2 runs")) == []
     assert find_declines(compare(run, run)) == []
     declined = compare_with_earlier(run, run, make_run(100), "3 runs ago")
-    assert evaluate_gates(declined, Policy(Limits()), rules=(RULE,)).exit_code == 0
+    assert evaluate_gates(declined, Policy(Limits()), checks=(CHECK,)).exit_code == 0
 
 
 def test_small_drops_that_add_up_fail_a_run() -> None:
@@ -98,9 +99,9 @@ def test_small_drops_that_add_up_fail_a_run() -> None:
         (Baseline(None, "main has 2 runs"), 0, []),
         (Baseline(base.run, "1 run ago"), 0, []),
     ):
-        result = judge_run(run, base, settings, slots=NO_SLOTS.put(EARLIER, past))
+        result = judge_run(run, base, settings, STEPS, slots=NO_SLOTS.put(EARLIER, past))
         assert (result.exit_code, [each.rule for each in result.verdict.failed]) == (exit_code, failed)
-    assert judge_run(run, base, settings).exit_code == 0
+    assert judge_run(run, base, settings, STEPS).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_a_stored_run_is_unmeasurable_without_the_earlier_run(tmp_path: Path, st
     path.write_text(path.read_text().replace("{", f'{{"declined_from": {stored}, "of_a_newer_version": [1],', 1))
     run = read_run(tmp_path)
     slots = DeclineStep().restore_sides(run, NO_SLOTS)
-    result = judge_run(run, Baseline(None, "none"), Settings(max_decline=0.05), slots=slots)
+    result = judge_run(run, Baseline(None, "none"), Settings(max_decline=0.05), STEPS, slots=slots)
     (found,) = list_rule(result.verdict, "decline")
     assert (found.conclusion, found.value[: len(note)]) == (UNMEASURABLE, note)
     amend_run(tmp_path, run)

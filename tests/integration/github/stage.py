@@ -15,6 +15,7 @@ from tests.integration.github.place import NAME, RIGHTS, Place
 from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
 from scoregate.ci.job import open_job_context
 from scoregate.ci.settings import Settings
+from scoregate.features.table import STEPS
 
 SUITE = {"id": "demo", "label": "demo", "complete": True, "evaluators": {"e": {"id": "e"}}, "cases": 1}
 HEAD = {
@@ -61,7 +62,7 @@ class Stage:
             **events.workflow_run(first).environment(place.folder),
         }
         async with open_job_context(root, environ, Settings(**names.get("settings", {}))) as context:
-            return [each async for each in publish_fork_runs(context)]
+            return [each async for each in publish_fork_runs(context, STEPS)]
 
 
 def record(

@@ -19,6 +19,7 @@ from scoregate.ci.pipeline import with_history
 from scoregate.core.runs.history import history_after, with_history_of
 from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
 
 HISTORY = History(
     (
@@ -56,7 +57,7 @@ def test_a_known_history_is_not_written_again(tmp_path: Path) -> None:
     past = history_after(replace(run, id="before"))
     assert [past.id for past in past.runs] == ["before"]
     for _ in range(3):
-        run = with_history(run, past, Baseline(None), written.append)
+        run = with_history(run, past, Baseline(None), written.append, (), NO_SLOTS)
     assert written == [run]
     assert run.history == past
 

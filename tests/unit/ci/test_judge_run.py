@@ -14,6 +14,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.model import PolicySource
 from scoregate.core.evaluation import Threshold
 from scoregate.core.runs.run import Run
+from scoregate.features.table import STEPS
 
 BY_BASE = Settings(min_pass_rate=0.9, policy_from=PolicySource.BASE)
 UNREADABLE = Baseline(None, "the artifact can't be read", unreadable=True)
@@ -43,44 +44,44 @@ def list_failed(result: GateResult) -> list[tuple[str, str]]:
 def test_settings_with_a_relative_gate_and_an_unreadable_baseline_are_unmeasurable(table: dict[str, Any]) -> None:
     run = make_run(60, tags={"c0": ("critical",)})
     settings = Settings.model_validate(table)
-    result = judge_run(run, UNREADABLE, settings)
+    result = judge_run(run, UNREADABLE, settings, STEPS)
     assert (result.exit_code, list_failed(result)) == (3, [("base readable", "always")])
-    assert judge_run(run, Baseline(None, "no run of main was found"), settings).exit_code == 0
-    assert judge_run(run, UNREADABLE, Settings()).exit_code == 0
+    assert judge_run(run, Baseline(None, "no run of main was found"), settings, STEPS).exit_code == 0
+    assert judge_run(run, UNREADABLE, Settings(), STEPS).exit_code == 0
 
 
 def test_a_change_cannot_lower_the_limits_of_the_baseline() -> None:
     base, run = make_run(60, BY_BASE), make_run(50)
     for own in (Settings(min_pass_rate=0.0), Settings(min_pass_rate=0.0, severity={"pass_rate": "off"})):
-        result = judge_run(run, Baseline(base, "main"), own)
+        result = judge_run(run, Baseline(base, "main"), own, STEPS)
         assert [rule for rule, _ in list_failed(result)] == ["pass rate"]
         assert result.exit_code == 1
         assert any("min_pass_rate" in change and "not applied" in change for change in result.verdict.policy_changes)
-        alone = judge_run(run, Baseline(replace(base, policy=asdict(Settings().policy())), "main"), own)
+        alone = judge_run(run, Baseline(replace(base, policy=asdict(Settings().policy())), "main"), own, STEPS)
         assert alone.exit_code == 0, "no side lets the baseline judge"
 
 
 def test_a_change_cannot_lower_the_thresholds_of_the_baseline() -> None:
     base = make_run(60, BY_BASE)
     lowered = make_run(60, threshold=Threshold(gte=0.4))
-    result = judge_run(lowered, Baseline(base, "main"), Settings(min_pass_rate=0.9))
+    result = judge_run(lowered, Baseline(base, "main"), Settings(min_pass_rate=0.9), STEPS)
     assert (result.exit_code, [rule for rule, _ in list_failed(result)]) == (1, ["evaluators unchanged"])
     raised = make_run(60, threshold=Threshold(gte=0.6))
-    assert judge_run(raised, Baseline(base, "main"), Settings(min_pass_rate=0.9)).exit_code == 0
+    assert judge_run(raised, Baseline(base, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
     plain = replace(base, policy=asdict(Settings().policy()))
-    assert judge_run(lowered, Baseline(plain, "main"), Settings(min_pass_rate=0.9)).exit_code == 0
+    assert judge_run(lowered, Baseline(plain, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
 
 
 def test_a_missing_policy_of_the_baseline_is_unmeasurable() -> None:
     run = make_run(60)
     for baseline in (Baseline(None, "no run of main was found"), Baseline(replace(make_run(60), policy={}), "main")):
-        result = judge_run(run, baseline, BY_BASE)
+        result = judge_run(run, baseline, BY_BASE, STEPS)
         assert (result.exit_code, list_failed(result)) == (3, [("policy available", "policy_from = base")])
-    assert judge_run(run, Baseline(make_run(60, BY_BASE), "main"), BY_BASE).exit_code == 0
+    assert judge_run(run, Baseline(make_run(60, BY_BASE), "main"), BY_BASE, STEPS).exit_code == 0
 
 
 def test_open_trials_leave_a_run_unmeasurable_whatever_else_it_passes() -> None:
     run, base = make_run(60, complete=False), make_run(60)
     for settings in (Settings(), Settings(min_pass_rate=0.0, max_error_rate=1.0)):
-        result = judge_run(run, Baseline(base, "main"), settings)
+        result = judge_run(run, Baseline(base, "main"), settings, STEPS)
         assert (result.exit_code, list_failed(result)) == (3, [("suite finished", "always")])

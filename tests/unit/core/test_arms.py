@@ -11,8 +11,9 @@ from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
+from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import DEFAULTS, Policy
 from scoregate.core.runs.run import Run
 from scoregate.features.arms.section import build_arms
@@ -71,7 +72,7 @@ def test_the_arm_without_a_skill_is_only_in_the_gate_of_errors() -> None:
         verdict = evaluate_gates(comparison, policy)
         assert [each for each in verdict.failed if each.suite is not None] == []
         assert {each.rule for each in verdict.findings if each.suite != "pdf" and each.suite} <= {"error rate"}
-    assert [is_without(suite) for suite in run.suites] == [False, True]
+    assert [suite.role is TrialRole.WITHOUT for suite in run.suites] == [False, True]
 
 
 def test_harmful_and_unmeasured_effects_are_named() -> None:

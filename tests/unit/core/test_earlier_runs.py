@@ -16,7 +16,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.earlier_runs import leave_out_cases, select_unchanged
+from scoregate.core.comparison.earlier_runs import count_results_of_base, leave_out_cases, select_unchanged
 from scoregate.core.comparison.run_movement import RunMovement, collect_run_means, measure_movement
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.dependencies import (
@@ -110,6 +110,20 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
     carried = replace(base, suites=(replace(base.suites[0], carried=CarriedFrom(earlier.id, "main@old")),))
     assert select_unchanged(earlier, carried) is None
     assert select_unchanged(replace(earlier, id="another"), carried) is not None
+    kept = replace(base, suites=(replace(base.suites[0], kept=CarriedFrom(earlier.id, "main@old")),))
+    assert select_unchanged(earlier, kept) is None
+
+
+@pytest.mark.parametrize("origin", ["carried", "kept"])
+def test_results_of_the_base_count_against_older_runs_that_lack_them(origin: str) -> None:
+    run, older = make_run([0.0] * 60 + [1.0] * 40, "new"), make_run([1.0] * 100, "old")
+    columns = replace(run.suites[0].columns, reused=set(range(99)))
+    source = CarriedFrom("base", "main@base")
+    run = replace(run, suites=(replace(run.suites[0], columns=columns, **{origin: source}),))
+    (row,) = compare(count_results_of_base(run, older), older).rows
+    assert (row.label, row.n, row.delta) == (RowLabel.WORSE, 100, -0.6)
+    same_source = replace(older, suites=(replace(older.suites[0], kept=source),))
+    assert count_results_of_base(run, same_source).suites == run.suites
 
 
 def test_earlier_runs_count_as_repeats_of_the_base() -> None:
@@ -205,6 +219,9 @@ def test_means_of_runs_in_the_same_state() -> None:
     base = make_run(FLAT)
     states, (suite,) = digest_states(base), base.suites
     assert collect_run_means(with_history(base, [0.1, 0.2]), suite, states) == {"e": [0.1, 0.2, 0.5]}
+    for source in ("carried", "kept"):  # an older run measured these scores, or a part of them
+        other = replace(suite, **{source: CarriedFrom("x", "main@x")})
+        assert collect_run_means(with_history(base, [0.1, 0.2]), other, states) == {"e": [0.1, 0.2]}
     assert collect_run_means(with_history(base, [0.1] * 20), suite, states) == {"e": [*[0.1] * 19, 0.5]}
     assert collect_run_means(with_history(base, [0.1], made_by="other"), suite, states) == {"e": [0.5]}
     assert collect_run_means(with_history(base, [0.1], "another state"), suite, states) == {"e": [0.5]}

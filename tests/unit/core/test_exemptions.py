@@ -9,10 +9,10 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run, make_view
+from scoregate.ci.judge import GateResult, judge_run
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
@@ -37,7 +37,8 @@ from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
 from scoregate.core.sections import Place
-from scoregate.features.exemptions.section import QuarantinedView
+from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
+from scoregate.features.table import STEPS
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")
@@ -69,7 +70,17 @@ def gate_result(
     if base is not None and not is_younger:
         base = record_quarantine(base, exemptions)
     settings = settings or Settings(fail_on_regression=True)
-    return judge_run(make_run(now), Baseline(base, ""), settings, exemptions=exemptions)
+    return judge_run(make_run(now), Baseline(base, ""), settings, STEPS, exemptions=exemptions)
+
+
+def entries_of(result: GateResult) -> tuple[ExemptionView, ...]:
+    return build_exemptions(result.comparison)
+
+
+def quarantined_of(view: ReportView) -> tuple[QuarantinedView, ...]:
+    (section,) = view.sections_at(Place.CASES)
+    cases: tuple[QuarantinedView, ...] = section.content["quarantined"]
+    return cases
 
 
 def view_of(result: GateResult) -> ReportView:
@@ -77,7 +88,7 @@ def view_of(result: GateResult) -> ReportView:
 
 
 def list_states(result: GateResult) -> list[ExemptionState]:
-    return [each.state for each in view_of(result).exemptions]
+    return [each.state for each in entries_of(result)]
 
 
 def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
@@ -133,10 +144,10 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     other = replace(DROP, evaluator="accuracies")
     result = gate_result(suite(range(0)), suite(range(0)), accepted=(DROP, other))
     assert list_states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
-    assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
+    assert [each.state for each in entries_of(result) if each.needs_attention] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
-    again = judge_run(filtered, Baseline(None, ""), Settings(), exemptions=Exemptions((other,), today=TODAY))
+    again = judge_run(filtered, Baseline(None, ""), Settings(), STEPS, exemptions=Exemptions((other,), today=TODAY))
     assert list_states(again) == []
 
 
@@ -207,8 +218,7 @@ def test_cases_in_quarantine_count_on_neither_side(is_younger: bool) -> None:
         view = view_of(result)
         assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
         assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
-        (section,) = view.sections_at(Place.CASES)
-        (case,) = section.content["quarantined"]
+        (case,) = quarantined_of(view)
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
         assert [each.hash for each in view.trials.read()] == [f"c{at}" for at in range(40)]
         assert view.title.endswith("; 1 case in quarantine")
@@ -267,13 +277,17 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
 
 
 def test_stable_runs_of_the_base_count() -> None:
-    def count(score: float | None, before: Run | None, *, carried: bool = False) -> tuple[Run, QuarantinedView]:
+    def count(
+        score: float | None, before: Run | None, *, carried: bool = False, reused: str | None = None
+    ) -> tuple[Run, QuarantinedView]:
         run = make_run(suite(range(0), flaky_case(score), threshold=True))
+        cases = [replace(case, reused=reused) for case in run.cases]
+        run = replace(run, read=lambda: cases)
         if carried:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
-        result = judge_run(run, Baseline(before, ""), Settings(), exemptions=exemptions)
-        (case,) = view_of(result).quarantined
+        result = judge_run(run, Baseline(before, ""), Settings(), STEPS, exemptions=exemptions)
+        (case,) = quarantined_of(view_of(result))
         return replace(run, stable_cases=list_stable_cases(result.comparison.quarantined)), case
 
     first, case = count(1, None)
@@ -281,6 +295,7 @@ def test_stable_runs_of_the_base_count() -> None:
     second, _ = count(1, first)
     kept, case = count(1, second, carried=True)
     assert (case.stable_runs, case.stable) == (2, False)  # what a run keeps is no further evidence
+    assert count(1, kept, reused="1")[1].stable_runs == 3  # an attempt of the same run measured it
     third, case = count(1, kept)
     assert (case.stable_runs, case.stability) == (
         3,
@@ -412,7 +427,7 @@ def test_assertions_broken_only_in_quarantine_pass() -> None:
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
         exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
         settings = Settings(min_pass_rate=0)
-        assert judge_run(run, Baseline(None, ""), settings, exemptions=exemptions).exit_code == exit_code
+        assert judge_run(run, Baseline(None, ""), settings, STEPS, exemptions=exemptions).exit_code == exit_code
 
 
 def test_every_report_has_both() -> None:
@@ -504,7 +519,7 @@ def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
     entry = replace(FLAKY, suite="demo*t=1*")
     exemptions, settings = Exemptions(quarantined=(entry,), today=TODAY), Settings(min_pass_rate=1)
     for now, exit_code in (((1, 0), 0), ((0, 1), 1)):
-        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, exemptions=exemptions)
+        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, STEPS, exemptions=exemptions)
         assert [(case.suite, case.case) for case in result.comparison.quarantined] == [("demo [t=1]", "flaky 1")]
         assert [len(each.columns) for each in result.comparison.run.suites] == [41, 40]
         assert result.comparison.base is not None

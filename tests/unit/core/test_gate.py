@@ -11,12 +11,14 @@ from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.declarations.kernel_rules import PASS_RATE, RULES
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
 from scoregate.core.runs.run import Run, Script
 
+RULE_BY_NAME = {rule.name: rule for rule in RULES}
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 GOOD = ExampleSuite(scored(1.0, 1.0))
 LENIENT = Policy(Limits())
@@ -86,7 +88,7 @@ def test_the_pass_rate_has_a_limit(limit: float | None, conclusion: Conclusion) 
 def test_a_finding_has_the_value_and_the_origin_of_the_limit() -> None:
     limits = Limits(min_pass_rate=0.9, origin={"min_pass_rate": "pyproject.toml"})
     one = finding(verdict(ExampleSuite(scored(1.0, 0.0)), policy=Policy(limits)), "pass rate")
-    assert one == Finding("pass rate", FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo", bound=0.9)
+    assert one == Finding(PASS_RATE, FAILED, "1 of 2 cases (50.0%)", "≥ 90.0%", "pyproject.toml", "demo", bound=0.9)
 
 
 def test_unset_limits_are_called_default() -> None:
@@ -455,7 +457,7 @@ def test_a_base_is_not_required() -> None:
     ],
 )
 def test_a_finding_has_a_title(rule: str, failed: str, passed: str, preposition: str) -> None:
-    findings = [Finding(rule, conclusion, "", "") for conclusion in (FAILED, UNMEASURABLE, PASSED)]
+    findings = [Finding(RULE_BY_NAME[rule], conclusion, "", "") for conclusion in (FAILED, UNMEASURABLE, PASSED)]
     assert [each.title for each in findings] == [failed, failed, passed]
     assert [each.preposition for each in findings] == [preposition, preposition, "of"]
 

@@ -9,8 +9,10 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 from scoregate.ci.kept_cases import describe_source
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import RowLabel
+from scoregate.core.comparison.flips import pair_pass_rates
 from scoregate.core.gate import Conclusion, evaluate_gates
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.history import history_after
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
@@ -36,7 +38,7 @@ def test_a_reused_suite_is_no_evidence() -> None:
     alone = compare(run_of(ExampleSuite(scored(*BAD), id="a")), run_of(ExampleSuite(scored(*GOOD), id="a")))
     assert a.q == alone.rows[0].q
     assert comparison.gone == ()
-    assert [comparison.run.suites[index].id for index, _ in comparison.measured_pairs] == ["a"]
+    assert [comparison.run.suites[index].id for index, _ in comparison.pairs_for(Use.TEST)] == ["a"]
 
 
 def test_gates_count_it() -> None:
@@ -72,8 +74,10 @@ def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
         run_of(ExampleSuite(scored(1.0, 1.0, 1.0, 1.0))),
         reuse_rows(run_of(ExampleSuite(scored(0.0, 1.0, 1.0, 1.0))), 1, 2, 3),
     )
-    (row,) = compare(run, base).rows
+    comparison = compare(run, base)
+    (row,) = comparison.rows
     assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
+    assert list(pair_pass_rates(run, base, comparison.pairs_for(Use.PASS_RATE))) == [(0.0, 1.0)]
     # A later run that carries this suite over has the mean of all cases, too.
     (row,) = compare(reuse_suites(run, "demo"), run).rows
     assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
@@ -93,4 +97,4 @@ def test_carried_suites_are_no_measured_pairs_in_any_order() -> None:
     carried = replace(run, suites=(replace(run.suites[0], carried=CarriedFrom("1", "main")), *run.suites[1:]))
     comparison = compare(carried, base)
     assert comparison.pairs == ((0, 2), (1, 1), (2, 0))
-    assert comparison.measured_pairs == ((1, 1), (2, 0))
+    assert comparison.pairs_for(Use.TEST) == ((1, 1), (2, 0))

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.heading import build_title
 from scoregate.ci.report.rows import ReportState
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare
+from scoregate.core.declarations.kernel_rules import DROP, ERROR_RATE, REGRESSION
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
@@ -155,17 +156,17 @@ def test_names_of_suites_control_no_heading() -> None:
         assert last.startswith("? scoregate: passed, but ")
 
 
-def finding(rule: str, suite: str, value: str = "can't fail with 5 cases (6 are needed)") -> Finding:
+def finding(rule: Rule, suite: str, value: str = "can't fail with 5 cases (6 are needed)") -> Finding:
     return Finding(rule, Conclusion.PASSED, value, "no regression", "default", suite, "quality", applied=False)
 
 
 def test_gates_that_can_not_fail_are_named_and_not_counted() -> None:
-    rate = Finding("error rate", Conclusion.PASSED, "0 of 5", "≤ 5%", suite="a")
-    weak = finding("regression", "a")
+    rate = Finding(ERROR_RATE, Conclusion.PASSED, "0 of 5", "≤ 5%", suite="a")
+    weak = finding(REGRESSION, "a")
     assert build_title(Verdict((rate,))) == "1 gate passed"
     assert build_title(Verdict((rate,), left_out=(weak,))) == "1 gate passed; 1 gate can't fail (regression of a)"
     assert build_title(Verdict((), left_out=(weak,))) == "passed; 1 gate can't fail (regression of a)"
-    many = tuple(finding(rule, suite) for rule in ("drop", "regression") for suite in ("a", "b", "c"))
+    many = tuple(finding(rule, suite) for rule in (DROP, REGRESSION) for suite in ("a", "b", "c"))
     assert build_title(Verdict((rate,), left_out=(weak, *many))) == (
         "1 gate passed; 7 gates can't fail (regression of a, drop of a and 4 more)"
     )

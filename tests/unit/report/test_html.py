@@ -14,9 +14,8 @@ import pytest
 from lxml import etree
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report.html import charts, render
 from scoregate.ci.report.html.assets import block
 from scoregate.ci.report.html.charts import draw_forest, draw_latencies

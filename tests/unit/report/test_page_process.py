@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.media import GREEN, RED
-from tests.unit.report.runs import CONTEXT
+from tests.unit.report.runs import CONTEXT, make_view
 from tests.unit.report.test_html import read_blocks, read_index
 
 from scoregate import Media
 from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.judge import make_view
 from scoregate.ci.report.html import page_process, render
 from scoregate.ci.report.html.page_process import PageProcess
 from scoregate.ci.report.view import ReportView

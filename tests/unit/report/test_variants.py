@@ -9,9 +9,8 @@ from lxml import etree
 from rich.console import Console
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT
+from tests.unit.report.runs import CONTEXT, make_view
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.report.example_views import EXAMPLES, bot
-from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
 from scoregate.ci.report.failing_trials import MAX_FAILING

@@ -31,6 +31,7 @@ _INVALID = (KeyError, TypeError, AttributeError, OverflowError)
 def dump_case(case: CaseResult) -> bytes:
     """The JSON line of a case, without the line end. Characters that are not valid Unicode are replaced."""
     optional = zip(_OPTIONAL, _read_optional(case), _OPTIONAL_DEFAULTS, strict=True)
+    # Most fields are the very objects of the defaults, and comparing values takes longer.
     fields = {name: value for name, value, default in optional if value is not default and value != default}
     line = {"suite": case.suite, "hash": case.hash, **fields}
     if case.evaluations:
@@ -39,7 +40,7 @@ def dump_case(case: CaseResult) -> bytes:
         line["labels"] = {name: _defined_fields(label) for name, label in case.labels.items()}
     try:
         return _to_json(line)
-    except ValueError:
+    except ValueError:  # rare, so texts are searched for what JSON can't hold only now
         return _to_json(_replace_in_values(line))
 
 
@@ -261,7 +262,7 @@ def _read_duration(value: object) -> float | None:
 
 
 def _check_type(value: object, kind: type[_T] | tuple[type[_T], ...]) -> _T:
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool):  # True is an int
         raise TypeError(f"{value!r:.40} is of the wrong type")
     return value
 

@@ -45,7 +45,7 @@ class CasesFile:
 
     def __init__(self, fd: int, skipped: Iterable[int] = (), suites: int = 0) -> None:
         self.fd, self.skipped, self.suites = fd, set(skipped), suites
-        weakref.finalize(self, os.close, fd)
+        weakref.finalize(self, os.close, fd)  # once no run reads from it any more
 
     @classmethod
     def open(cls, path: Path) -> CasesFile:

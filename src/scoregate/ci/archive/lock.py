@@ -60,7 +60,7 @@ def lock_folder(out: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # before the lock is released: another process may hold the path by then
 
 
 def lock_holder(out: Path) -> LockHolder | None:
@@ -102,7 +102,7 @@ def _open_locked(path: Path) -> IO[bytes]:
     """Open and lock the file and write this process into it. Try again if its holder deletes it meanwhile."""
     tries = 1
     while True:
-        file = path.open("ab")
+        file = path.open("ab")  # appends, as the id of the holder must stay
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.exists() and os.fstat(file.fileno()).st_ino == path.stat().st_ino:

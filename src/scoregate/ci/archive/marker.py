@@ -52,10 +52,11 @@ def mark_in_progress(folder: Path) -> Iterator[None]:
         raise
     finally:
         hides_older_run = failed and (folder / RUN_FILE).exists()
+        # Cases that can be recovered need the marker.
         if has_marker and not hides_older_run and not list(find_unfinished(folder)):
             (folder / MARKER_FILE).unlink(missing_ok=True)
         for empty in created:
-            with suppress(OSError):
+            with suppress(OSError):  # a run that was refused leaves no empty folder
                 empty.rmdir()
 
 

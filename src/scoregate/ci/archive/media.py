@@ -133,7 +133,7 @@ class MediaWriter:
         """Put the files into the folder of the run, instead of those of an earlier run."""
         place = folder / MEDIA_FOLDER
         if place.is_symlink():
-            place.unlink()
+            place.unlink()  # rmtree refuses links
         shutil.rmtree(place, ignore_errors=True)
         if self._folder.is_dir():
             self._folder.rename(place) if self._written else self._folder.rmdir()

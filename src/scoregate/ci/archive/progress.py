@@ -98,6 +98,7 @@ def read_live(folder: Path) -> LiveRun | None:
     if len(text) > _MOST_BYTES:
         return None
     started = process_start_time(live.pid)
+    # Another process may have the id by now.
     return live if started is not None and abs(started - live.born) < _SAME_S else None
 
 

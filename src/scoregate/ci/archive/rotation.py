@@ -82,12 +82,14 @@ def _move(folder: Path, earlier_fd: int, name: str) -> None:
     os.mkdir(partial, dir_fd=earlier_fd)
     partial_fd = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=earlier_fd)
     try:
+        # run.json comes last: without it, the folder is no run yet.
         own = (folder / CASES_FILE, folder / COLUMNS_FILE, folder.parent / REPORT_FILE, folder / RUN_FILE)
         for path in filter(_is_file, own):
             try:
                 os.link(path, path.name, dst_dir_fd=partial_fd, follow_symlinks=False)
             except OSError:  # some disks have no hard links
                 os.rename(path, path.name, dst_dir_fd=partial_fd)
+        # Folders can't be linked.
         for extra in sorted((*folder.glob(f"{EXTRA}*"), *folder.glob(CONTROL), *folder.glob(MEDIA_FOLDER))):
             os.rename(extra, extra.name, dst_dir_fd=partial_fd)
     finally:

@@ -154,7 +154,7 @@ class RunWriter:
             if self._traces:
                 self._write_traces()
             self._file.flush()
-            os.fsync(self._file.fileno())
+            os.fsync(self._file.fileno())  # else a power cut could leave an empty file under the final name
             self._media.add_source(MediaFolder(self._folder / MEDIA_FOLDER).read)  # of the run that is replaced
             if notice := self._media.finish():
                 run = replace(run, notices=(*run.notices, notice))
@@ -165,9 +165,10 @@ class RunWriter:
                 run = replace(run, notices=(*run.notices, notice))
             self._write_head(dump_head(make_head(run, self._crc32)))
             cases = CasesFile.open(self._partial / CASES_FILE)
-            remove_columns(self._folder)
+            remove_columns(self._folder)  # they must never be read with the new cases
             if with_columns and self._is_readable:
                 write_columns(self._partial, [suite.columns for suite in run.suites], self._crc32)
+            # run.json moves last: by it, recovery sees whether a kill came in between.
             for name in (CASES_FILE, COLUMNS_FILE, RUN_FILE):
                 if (self._partial / name).exists():
                     (self._partial / name).replace(self._folder / name)
@@ -207,7 +208,7 @@ class RunWriter:
         for each in (self._lines, self._packed, self._file):
             with suppress(OSError, ValueError):
                 each.close()
-        if not (self._partial / RUN_FILE).exists():
+        if not (self._partial / RUN_FILE).exists():  # nothing was flushed, so nothing can be recovered
             shutil.rmtree(self._partial, ignore_errors=True)
 
     def __enter__(self) -> RunWriter:

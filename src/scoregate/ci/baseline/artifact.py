@@ -89,6 +89,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
         if (chosen := await find_nearest(base, list(stored), api)) is None:
             break
         commit_problems = _Problems()
+        # Taken out, so that the next try is another commit.
         artifacts = stored.pop(chosen.commit)[:MOST_POOLED]
         runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:
@@ -100,7 +101,7 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
             f"the artifact of {chosen.commit[:7]} can't be used: {reason}", unreadable=commit_problems.unreadable
         )
     else:
-        problems.unreadable = problems.unreadable or bool(stored)
+        problems.unreadable = problems.unreadable or bool(stored)  # commits that were not tried may have a baseline
     note = "; ".join(problems.messages) or f"{base.branch} has no artifact {connection.artifact}"
     return Baseline(None, note, unreadable=problems.unreadable)
 
@@ -148,6 +149,7 @@ def is_from_base_branch(artifact: Mapping[str, Any], base: BaseCommit, own_run: 
     run = artifact.get("workflow_run")
     if not isinstance(run, dict):  # GitHub no longer knows which run left it
         return False
+    # Two missing ids are not the same repository.
     is_own_repository = run.get("head_repository_id") == run.get("repository_id") is not None
     is_branch = run.get("head_branch") == base.branch and run.get("id") != own_run
     return is_own_repository and is_branch and artifact.get("expired") is not True

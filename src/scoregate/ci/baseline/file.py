@@ -104,6 +104,7 @@ def find_compared_baseline(run: Run, folder: Path, root: Path) -> Baseline | Non
     places = [root / known.folder] if known.folder else []
     for place in (*places, parent / BASE_FOLDER, *sorted(parent.glob(f"{EARLIER}/*/"))):
         with suppress(RecordError):
+            # A head is read in milliseconds, a run may take seconds.
             if any(read_head(each / RUN_FILE).id == known.id for each in _run_folders(place)):
                 baseline = read_baseline(place)
                 if baseline.run is not None and baseline.run.id == known.id:

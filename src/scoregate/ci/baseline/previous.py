@@ -48,6 +48,7 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
     heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
     selection = settings.selection
     same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
+    # A run with a script that failed is a baseline only if there is no other, and a part only for the same part.
     choices = (
         *(folder for head, folder in heads if head.has_all_results),
         *(folder for head, folder in heads if head.is_unselected),

@@ -223,6 +223,7 @@ def link_node_packages(base: Plan, plan: Plan) -> None:
     top = base_top.resolve()
     for folder in dict.fromkeys(each for each in folders if each.is_relative_to(project_top)):
         packages, link = folder / _PACKAGES, _move_path(folder, project_top, base_top) / _PACKAGES
+        # A folder of the base may be a link that leads out of its tree.
         is_inside = link.parent.is_dir() and link.parent.resolve().is_relative_to(top)
         if is_inside and packages.is_dir() and not os.path.lexists(link):
             link.symlink_to(packages.resolve(), target_is_directory=True)
@@ -248,6 +249,7 @@ def _move_path(path: Path, root: Path, tree: Path) -> Path:
 
 
 _TIMEOUT_S = 60.0
+# Finders of editable installs keep the folders of packages in MAPPING, and not in `sys.path`.
 _QUERY_SCRIPT = """
 import json, os, sys
 maps = [vars(module).get("MAPPING", {}) for name, module in sys.modules.items() if name.startswith("__editable__")]
@@ -278,7 +280,7 @@ async def find_import_folders(
             process = await anyio.run_process(
                 command, cwd=root, env=environ, input=b"", stderr=subprocess.DEVNULL, **process_rights(identity)
             )
-        answer = json.loads(process.stdout.splitlines()[-1])
+        answer = json.loads(process.stdout.splitlines()[-1])  # a start-up file of the user may print something before
         folders, prefix = map(Path, answer["path"]), Path(answer["prefix"])
     except (OSError, subprocess.CalledProcessError, TimeoutError, ValueError, LookupError, TypeError):
         return ImportFolders()

@@ -32,6 +32,7 @@ _CHUNK = 1 << 20
 _LARGEST_DIRECTORY = 4 << 20
 _END, _END_SIZE, _FURTHEST_END = b"PK\5\6", 22, 22 + (1 << 16)
 _LARGE_LOCATOR, _LOCATOR_SIZE = b"PK\6\7", 20
+# An encrypted member is a RuntimeError, and an unknown compression a NotImplementedError.
 _ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
@@ -182,6 +183,7 @@ def _check_directory(archive: IO[bytes]) -> None:
     end = tail.rfind(_END)
     if end < 0 or len(tail) - end < _END_SIZE:
         raise _unpack_error(f"it is not a zip file ({size:,} bytes)")
+    # Archives that need ZIP64 have more entries, or larger ones, than a run.
     is_large = tail[max(0, end - _LOCATOR_SIZE) : end].startswith(_LARGE_LOCATOR)
     if is_large or int.from_bytes(tail[end + 12 : end + 16], "little") > _LARGEST_DIRECTORY:
         raise _unpack_error("it holds too many files")

@@ -150,4 +150,4 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
         base=base,
     )
     baseline = await find_baseline(settings, build_reporting(job))
-    return judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
+    return judge_run(run, baseline, settings, context.steps, exemptions=exemptions, with_slices=False)

@@ -46,7 +46,7 @@ async def commit_entries(
             )
         content = await GitHubFiles(api, head.head_sha).read(path) or b""
         new = add_entries(content, entries)
-        parse_files(new, None)
+        parse_files(new, None)  # a file that is not valid would make all of its entries count for nothing
         commit = await _commit(api, head.head_sha, path, new)
         try:
             await api.patch(f"git/refs/heads/{branch}", {"sha": commit, "force": False})

@@ -8,6 +8,7 @@ from pathlib import Path
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.secrets import Redactor
+from scoregate.ci.steps import Step
 from scoregate.core.records import record
 
 
@@ -21,6 +22,7 @@ class CommandContext:
         connection: the connection to GitHub.
         api: its API.
         redact: removes secrets from what is written.
+        steps: the features, by which a run is judged.
         app_token: the token of a GitHub App that commits accepted regressions; empty without one.
     """
 
@@ -29,4 +31,5 @@ class CommandContext:
     connection: Connection
     api: Api
     redact: Redactor
+    steps: tuple[Step, ...]
     app_token: str = ""

@@ -6,7 +6,7 @@ again by this repository's settings. The status is `success` only if that job su
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ from scoregate.ci.publish.answers import put_answer
 from scoregate.ci.report.markdown import code, link, prose
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import CommentMode
+from scoregate.ci.steps import Step
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, ScoregateError, UsageError
@@ -37,13 +38,16 @@ ARTIFACT = "command-run"
 SUCCEEDED = "success"
 
 
-async def publish_approved_run(context: JobContext, approved: str, job_result: str) -> PublishedRun:
+async def publish_approved_run(
+    context: JobContext, approved: str, job_result: str, steps: Sequence[Step]
+) -> PublishedRun:
     """Judge the run of an approved commit, and set the commit's status.
 
     Args:
         context: the context of this job, whose settings are of the default branch.
         approved: the pull request and the commit, as `NUMBER@SHA`.
         job_result: the result of the job that ran the suites, such as `success`; empty if it is unknown.
+        steps: the features.
 
     Raises:
         UsageError: this is no job of GitHub, or it has no token.
@@ -56,7 +60,7 @@ async def publish_approved_run(context: JobContext, approved: str, job_result: s
     api = connection.api
     try:
         request = read_pull_request(await api.get(f"pulls/{number}"))
-        published = await _publish_run(context, connection, api, request=request, commit=commit)
+        published = await _publish_run(context, connection, api, steps, request=request, commit=commit)
     except ScoregateError as error:
         published = PublishedRun(connection.key, problem=str(error))
     except Exception as error:
@@ -78,7 +82,7 @@ async def publish_approved_run(context: JobContext, approved: str, job_result: s
 
 
 async def _publish_run(
-    context: JobContext, connection: Connection, api: Api, *, request: PullRequest, commit: str
+    context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, request: PullRequest, commit: str
 ) -> PublishedRun:
     run = await _read_run(connection, api, commit)
     is_newest = request.head_sha == commit
@@ -86,6 +90,7 @@ async def _publish_run(
     github = connection.github
     base = await find_merged_base(api, measured, merge_commit=None)
     subject = MeasuredCommit(commit, "", github.run, github.run_url, measured, measured_here=False)
+    # The run of an older commit must not replace the comment on the newest one.
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
     reporting = replace(
@@ -101,7 +106,8 @@ async def _publish_run(
             head=GitHubFiles(api, commit),
         ),
     )
-    return PublishedRun(connection.key, await gate_finished_run(remove_claims(run, settings), settings, reporting))
+    outcome = await gate_finished_run(remove_claims(run, settings), settings, reporting, steps)
+    return PublishedRun(connection.key, outcome)
 
 
 async def _read_run(connection: Connection, api: Api, commit: str) -> Run:

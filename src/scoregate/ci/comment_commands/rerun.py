@@ -55,6 +55,7 @@ async def _list_runs(api: Api, commit: str, key: str) -> Any:
 
 
 async def _has_key(api: Api, run: Mapping[str, Any], key: str) -> bool:
+    # Without the input `key`, a key begins with the name of the workflow.
     if key.startswith(f"{make_slug(text_at(run, 'name'))}-"):
         return True
     name = f"{ARTIFACT_PREFIX}{key}"

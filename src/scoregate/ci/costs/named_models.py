@@ -56,6 +56,7 @@ def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run
         yield from named
         return
     provider, slash, model = old.partition("/")
+    # Calls may name the model without its provider, and the setting may leave out OpenAI's.
     left_out = {old, model} if slash else {old, f"openai/{provider}"}
     yield from (each for each in named if each.name not in left_out)
 
@@ -87,7 +88,7 @@ def _read_python(path: Path) -> Iterator[tuple[str, int]]:
     """The literals that are given or assigned to a name or key such as `model`, each with its line."""
     try:
         tree = ast.parse(_read_text(path))
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):  # too deep nesting may be a MemoryError
         return
     for value in (value for node in ast.walk(tree) for value in _find_values(node)):
         if isinstance(value, ast.Constant) and isinstance(value.value, str) and _NAME.fullmatch(value.value):
@@ -107,7 +108,7 @@ def _find_values(node: ast.AST) -> Iterator[ast.AST | None]:
             yield from (value for key, value in zip(keys, values, strict=True) if getattr(key, "value", "") in _KEYS)
         case ast.arguments():
             positional = [*node.posonlyargs, *node.args]
-            with_default = positional[len(positional) - len(node.defaults) :]
+            with_default = positional[len(positional) - len(node.defaults) :]  # defaults belong to the last parameters
             names = (each.arg for each in (*with_default, *node.kwonlyargs))
             defaults = [*node.defaults, *node.kw_defaults]
             yield from (value for name, value in zip(names, defaults, strict=True) if name in _KEYS)

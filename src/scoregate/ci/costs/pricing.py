@@ -57,7 +57,7 @@ class Pricing:
     def find_cost(self, usage: Usage) -> float | None:
         """What the calls cost now, in US dollars; the recorded cost if no price is known; None without either."""
         model = usage.model or ""
-        if ", " in model or not model:
+        if ", " in model or not model:  # several models, whose shares are not known
             return usage.cost
         provider, name = self._resolve(self.renamed.get(model, model))
         calls = max(1, usage.calls - usage.stored)

@@ -196,6 +196,7 @@ def _measure_spread(all_trials: Sequence[Trial], chosen: Sequence[tuple[Trial, f
         freedom = len(singles) - 1
         deviation = sqrt(variance(singles)) if freedom else singles[0]
     number, measured = sum(weight for _, weight in chosen) * scale, len(all_trials)
+    # The trials to come vary, and so does the mean that is known from the measured ones.
     return t_quantile(_QUANTILE, max(1, freedom)) * deviation * sqrt(number + number * number / measured)
 
 

@@ -116,6 +116,7 @@ def read_trials(run: Run, pricing: Pricing, find_stored: FindStored) -> dict[int
         if (usage := each.suite.usage) is not None:
             each.rest = _read_part("", usage, pricing, each).full or Amounts()
     used = {index for index, suite in enumerate(run.suites) if _has_usage(suite)}
+    # Without tokens the columns are enough, and no case of the suite is parsed.
     for index in suites.keys() - used:
         columns = run.suites[index].columns
         keys = ((columns.hashes[row], columns.repeats[row]) for row in range(len(columns)))
@@ -165,6 +166,7 @@ def _read_part(evaluator: str, usage: Usage, pricing: Pricing, suite: SuiteTrial
     paid_calls = calls - stored
     read, written, from_cache = max(0, usage.input_tokens), max(0, usage.output_tokens), max(0, usage.cached_tokens)
     amounts = Amounts(paid_calls, read, written, from_cache, max(0.0, cost or 0.0))
+    # Without stored answers, all calls cost what the paid ones did.
     return Part(evaluator, amounts.times(calls / paid_calls if paid_calls else 1.0), answers, calls)
 
 

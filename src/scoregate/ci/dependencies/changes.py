@@ -39,6 +39,7 @@ class Changes:
             return f"{self._shared}, which all suites depend on"
         if script.native and self._data:
             return f"files of the kind {self._data}, which {script.native} may read unseen"
+        # Rows come last: they are the reason only if nothing else changed.
         changes = sorted(self._list_changes(script), key=lambda change: change[0].kind == ROWS)
         return next((_describe_change(then, now) for then, now in changes), "")
 

@@ -77,7 +77,7 @@ class FileUses:
         elif kind in ("w", "a"):
             if kind == "a" and path not in self.written:
                 self.appended.add(path)
-            self.written.setdefault(path, path in self.looked_up)
+            self.written.setdefault(path, path in self.looked_up)  # what it looked up before it wrote was there before
         elif kind in ("r", "s"):
             if path not in self.written:
                 self.looked_up[path] = None

@@ -77,6 +77,7 @@ class HeadCheckout:
         """
         for _ in PurePosixPath(self.recorder.folder).parts:
             base = base.parent
+        # The longest first, as one place may be the start of another.
         places = sorted({str(self.recorder.tree.top), *self._list_spellings(environ)}, key=len, reverse=True)
         pattern = re.compile(rf"(?<![\w.~-])(?:{'|'.join(map(re.escape, places))}){_REST}(?![\w.-])")
         return partial(pattern.sub, partial(self._move_path, base))

@@ -167,6 +167,7 @@ class _Reader(ast.NodeVisitor):
         before = self.conditional
         self.conditional = before or isinstance(node, _CONDITIONAL)
         test = node.test if isinstance(node, ast.If) else None
+        # `if __name__ == "__main__"` is true if the file is run, so what it holds isn't conditional.
         is_main = isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
         if isinstance(node, ast.If) and not before and is_main:
             outer = self.scope
@@ -174,7 +175,7 @@ class _Reader(ast.NodeVisitor):
             self._visit_all(*node.body)
             self.conditional, self.scope = True, outer
             self._visit_all(*node.orelse)
-        else:
+        else:  # an `else` of it never runs
             super().visit(node)
         self.conditional = before
 
@@ -184,6 +185,7 @@ class _Reader(ast.NodeVisitor):
             function = node.func
             if isinstance(function, ast.Name):
                 self.scope.calls.add(function.id)
+            # Without its owner's type, any function of this name may be meant.
             elif isinstance(function, ast.Attribute):
                 self.scope.calls.add(function.attr)
                 # `asyncio.run(main())` and the like call their argument.
@@ -191,10 +193,12 @@ class _Reader(ast.NodeVisitor):
                     self.scope.calls.add(node.args[0].id)
         if (entry_point := find_entry_point(called) or find_member_entry_point(node, self.names)) is not None:
             parameter = id_parameter(entry_point, called or ast.unparse(node.func))
+            # The id may be given by position.
             arguments = [each.value for each in node.keywords if each.arg == parameter] or node.args[:1]
             value = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else None
             suite_id = value if parameter and isinstance(value, str) else None
             self.scope.uses.append(SuiteCall(node.lineno, entry_point, suite_id, self.conditional))
+        # `partial(run_test_suite, …)` only makes an alias; the call of the alias counts.
         elif called != PARTIAL:
             callbacks = (find_entry_point(dotted_path(each, self.names)) for each in node.args)
             self.scope.uses.extend(SuiteCall(node.lineno, each) for each in callbacks if each is not None)
@@ -216,6 +220,7 @@ class _Reader(ast.NodeVisitor):
         else:
             is_plain = path not in _DYNAMIC and path.partition(".")[0] in sys.stdlib_module_names
         # A constructor is part of nearly every module; only what is done with its object starts something.
+        # What an SDK does is known.
         if not is_plain and not name[:1].isupper() and not (path is not None and is_sdk_path(path)):
             self.scope.opaque.append((node.lineno, name, path))
 
@@ -249,6 +254,7 @@ class _Reader(ast.NodeVisitor):
         value = self.scope = Scope()
         self.generic_visit(node)
         module = self.scope = self.scopes.module
+        # A value is evaluated with its module; as a value alone, it must not count twice.
         module.uses += value.uses
         module.opaque += value.opaque
         module.mentions |= value.mentions
@@ -261,11 +267,12 @@ class _Reader(ast.NodeVisitor):
                 self.scopes.values.setdefault(target.id, []).append(value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self._visit_all(node.target, node.value)
+        self._visit_all(node.target, node.value)  # the annotation runs nothing
 
     def visit_FunctionDef(self, node: _Function) -> None:
         arguments = node.args
         self._visit_decorators(node)
+        # They run with the module, the body only in a call.
         self._visit_all(*arguments.defaults, *arguments.kw_defaults)
         is_test = node.name.startswith("test") and self.scope is self.scopes.module
         if node.name.startswith("test") and self.owner is not None:
@@ -273,17 +280,21 @@ class _Reader(ast.NodeVisitor):
             is_test = self.owner.name.startswith("Test") or any(base.endswith("TestCase") for base in bases)
         decorators = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
         is_pytests = any((dotted_path(each, self.names) or "").startswith("pytest") for each in decorators)
+        # A decorator may call the function, as those of click do; pytest calls its fixtures by name.
         if node.decorator_list and self.owner is None and not is_test and not is_pytests:
             self.scope.mentions.add(node.name)
         scope = Scope(mentions={each.arg for each in (*arguments.args, *arguments.kwonlyargs)})
         self.scopes.functions.setdefault(node.name, []).append(scope)
+        # Python calls these methods of a class by itself.
         if self.owner is not None and node.name.startswith("__"):
             self.scopes.functions.setdefault(self.owner.name, []).append(scope)
         if is_test:
             self.scopes.tests.append(scope)
+            # A decorator or a fixture may skip a test, so its suites are not expected for certain.
             if not node.decorator_list and scope.mentions <= {"self"}:
                 self.scopes.plain_tests.append(scope)
         outer, self.scope, owner, self.owner = self.scope, scope, self.owner, None
+        # A body runs as a whole once it is called, wherever it is defined.
         conditional, self.conditional = self.conditional, False
         self._visit_all(*node.body)
         self.scope, self.owner, self.conditional = outer, owner, conditional

@@ -72,12 +72,14 @@ def find_member_entry_point(call: ast.Call, names: Mapping[str, str]) -> EntryPo
         takes_endpoint = bool(arguments) and not isinstance(arguments[0], ast.Constant | ast.JoinedStr)
         return _ENTITY_METHODS if takes_endpoint and _imports_package(names, _ENTITY_METHODS.module) else None
     owner = call.func.value
+    # `client.offline_tests.create(…).run(…)`.
     if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == _CREATE:
         owner = owner.func.value
     entry_point = _CLIENT_METHODS.get(owner.attr) if isinstance(owner, ast.Attribute) else None
     # In files that import judgeval, a client belongs to that SDK, which can't report to scoregate.
     if entry_point is None or call.func.attr not in entry_point.names or _imports_package(names, "judgeval"):
         return None
+    # `offline_tests` is a word that only this SDK has; `evaluation.run` may be anything.
     return entry_point if entry_point.module == _OFFLINE or _imports_package(names, "scoregate") else None
 
 

@@ -113,6 +113,7 @@ async def find_candidates(
     candidates = _named_candidates(listed, paths, origin=origin) if paths else _default_candidates(listed, kind)
     by_path: dict[str, Candidate] = {}
     for candidate in candidates:
+        # A named file counts as named, also if a folder that is named has it, too.
         if candidate.path.endswith(kind.suffix) and (candidate.named or candidate.path not in by_path):
             by_path[candidate.path] = candidate
     return tuple(by_path[path] for path in sorted(by_path))
@@ -126,6 +127,7 @@ def _default_candidates(listed: Iterable[str], kind: FileKind) -> Iterator[Candi
     for path in listed:
         if not path.endswith(kind.suffix):
             continue
+        # With a slash in front, the folder at the root is found as well.
         start, folder, _ = f"/{path}".partition(f"/{DEFAULT_FOLDER}/")
         name = path[path.rfind("/") + 1 :]
         if folder:
@@ -179,7 +181,7 @@ def _walk_files(folder: Path, root: Path) -> Iterator[str]:
         folders[:] = [
             name
             for name in folders
-            if (not name.startswith(".") or name in _AGENT_FOLDERS)
+            if (not name.startswith(".") or name in _AGENT_FOLDERS)  # most hidden folders are caches and environments
             and name not in _VENDORED | _BUILT
             and not Path(current, name, "pyvenv.cfg").exists()
         ]

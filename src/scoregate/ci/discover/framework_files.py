@@ -30,6 +30,7 @@ class SourceFiles:
     _known: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        # A name that begins with a dash would be an option of the command that gets it.
         plain = (name for name in self.names if name.isprintable() and not name.startswith("-"))
         self.names = tuple(sorted(name for name in plain if not is_vendored(name)))
         self._known = frozenset(self.names)

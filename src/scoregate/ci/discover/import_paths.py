@@ -31,7 +31,7 @@ def find_import_folders(content: bytes, file: str) -> tuple[str, ...]:
         content: the source of the file; without the words `sys.path` it is not parsed.
         file: its path, relative to the root.
     """
-    if _WORD not in content:
+    if _WORD not in content:  # parsing takes far longer than the search for a word
         return ()
     try:
         with warnings.catch_warnings():
@@ -40,6 +40,7 @@ def find_import_folders(content: bytes, file: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     folders: dict[str, None] = {}
+    # Folders outside of the project hold no suites of it.
     for node in _added_paths(tree):
         if (path := _Paths(tree, file).find(node)) is not None and not path.startswith(("..", "/")):
             folders[path] = None
@@ -50,8 +51,8 @@ def _added_paths(tree: ast.Module) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute):
             owner = _dotted(node.func.value)
-            if owner in ("sys.path", "path") and node.func.attr in ("insert", "append"):
-                yield node.args[-1]
+            if owner in ("sys.path", "path") and node.func.attr in ("insert", "append"):  # `from sys import path`
+                yield node.args[-1]  # the position of insert comes first
 
 
 class _Paths:
@@ -63,6 +64,7 @@ class _Paths:
 
     def find(self, node: ast.expr, depth: int = 0) -> str | None:
         """The path, relative to the root; None if only a run knows it."""
+        # `a = a / "x"` leads to itself for ever.
         if depth > 20:
             return None
         path = self._find(node, depth + 1)
@@ -88,7 +90,7 @@ class _Paths:
         owner = function.value if isinstance(function, ast.Attribute) else None
         path: str | None = None
         if name in _CURRENT:
-            path = os.curdir
+            path = os.curdir  # suites run in the root
         elif name in _JOINS and call.args:
             path = self._join(call.args, depth)
         elif name in _DIRNAMES and call.args:

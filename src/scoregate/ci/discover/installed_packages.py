@@ -32,6 +32,7 @@ class InstalledPackages:
     def find(self, name: str) -> tuple[str, ...]:
         """The folders that hold the top-level package or module of this name, if it imports an SDK."""
         if name not in self._found:
+            # A name that no import has, or one of Python's own.
             is_known = not name.isidentifier() or name in sys.stdlib_module_names
             holders = () if is_known else (each for each in self.folders if _starts_suites(each, name))
             self._found[name] = tuple(islice(holders, 1))
@@ -66,7 +67,7 @@ def _starts_suites(folder: str, name: str) -> bool:
     try:
         with os.scandir(package) as entries:
             paths = [entry.path for entry in islice(entries, 10 * _MOST_FILES) if entry.name.endswith(PYTHON)]
-    except OSError:
+    except OSError:  # a module of one file
         paths = [f"{package}{PYTHON}"]
     return any(any(word in content for word in _IMPORTS) for content in map(_read, sorted(paths)[:_MOST_FILES]))
 

@@ -38,6 +38,7 @@ def collect_names(
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         for name, path in _imported_names(node):
+            # A star import must not hide an explicit import of an entry point: suites were left out without a word.
             if name.startswith(STAR) or find_entry_point(names.get(name)) is None or _is_explicit(node):
                 names[name] = path
     for module in [path for name, path in names.items() if name.startswith(STAR)]:
@@ -45,6 +46,7 @@ def collect_names(
         names |= {name: others[name] for name in others if find_entry_point(names.get(name)) is None}
     if resolve is not None:
         names = {name: path if name.startswith(STAR) else resolve(path) for name, path in names.items()}
+    # In a second walk: an alias may be used above the import in the file.
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             function = node.value
@@ -71,6 +73,7 @@ def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
             if alias.name == STAR:
                 yield f"{STAR}{module}", module
                 paths = {name: f"{module}.{name}" for entry_point in ENTRY_POINTS for name in entry_point.names}
+                # The star may stand for any entry point of an SDK.
                 yield from ((name, path) for name, path in paths.items() if find_entry_point(path) is not None)
             else:
                 yield alias.asname or alias.name, join_path(module, (alias.name,))
@@ -129,6 +132,7 @@ def collect_objects(tree: ast.AST, names: Mapping[str, str]) -> dict[str, tuple[
             bases = tuple(path for base in node.bases for path in find_paths(base, names, objects))
             if bases:
                 objects[node.name] = bases
+                # `self` may belong to any class of the file, so it has the bases of all.
                 objects["self"] = tuple(dict.fromkeys((*objects.get("self", ()), *bases)))[:_MOST_PARTS]
             continue
         for target, value in _bindings(node):

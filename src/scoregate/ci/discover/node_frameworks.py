@@ -37,7 +37,7 @@ def find_node_frameworks(files: SourceFiles) -> Iterator[FoundFramework]:
     evals: dict[tuple[str, str], list[str]] = {}
     for name in files.names:
         base = name.rpartition("/")[2]
-        if _PROMPTFOO.fullmatch(base) and name not in in_scripts:
+        if _PROMPTFOO.fullmatch(base) and name not in in_scripts:  # a script runs it with options of its own
             yield _describe_promptfoo(name)
         elif _EVAL_FILE.fullmatch(base):
             folder = files.nearest(name, _PACKAGE)
@@ -107,6 +107,7 @@ def _list_configs(files: SourceFiles, folder: str, words: Sequence[str]) -> tupl
             patterns += [value] if is_config and value else []
         elif is_config:
             patterns.append(word)
+    # The script runs in the folder of its package.
     globs = [str(PurePosixPath(os.path.normpath(f"{folder}/{pattern}"))) for pattern in patterns]
     return tuple(dict.fromkeys(name for each in globs for name in files.names if fnmatchcase(name, each)))
 
@@ -140,6 +141,7 @@ def _describe_vitest(
     if runner.report is None:
         results = _Report("junit", "vitest-results.xml")
         run = (
+            # npm would take the options for its own.
             *runner.run,
             *(("--",) if runner.run[0] == "npm" else ()),
             *_REPORT,
@@ -202,7 +204,7 @@ def _find_report(words: Sequence[str]) -> tuple[_Report | None, bool]:
         kind = option.removeprefix("--outputfile").removeprefix(".") or (reporters[0] if len(reporters) == 1 else "")
         if kind in _REPORTS and file:
             return _Report(_REPORTS[kind], file), True
-    return None, not files
+    return None, not files  # a file of another reporter is a report that scoregate can't read
 
 
 def _is_eval_config(name: str, folder: str) -> bool:

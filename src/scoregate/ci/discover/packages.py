@@ -58,6 +58,7 @@ def locate_module(root: Path, path: str, level: int) -> Module | None:
     file = PurePosixPath(path)
     folders = file.parts[:-1]
     depth = max(level, _count_packages(root, folders))
+    # A module can't be named by a path with a dot in it.
     if not level or depth > len(folders) or any("." in part for part in (*folders[-depth:], file.stem)):
         return None
     is_package = file.stem == _INIT
@@ -85,6 +86,7 @@ def locate_import_folders(root: Path, path: str) -> tuple[str, ...]:
         if project[:1] != (_SOURCE_FOLDER,) and not _count_packages(root, project):
             nearest += [project, (*project, _SOURCE_FOLDER)]
     paths = dict.fromkeys(str(PurePosixPath(*each)) for each in nearest)
+    # On the path of every suite already.
     return tuple(each for each in paths if each not in (os.curdir, _SOURCE_FOLDER) and (root / each).is_dir())
 
 

@@ -50,7 +50,7 @@ class ProjectCalls:
     def resolve(self, file: str, path: str) -> str:
         """The entry point that a dotted path leads to through imports of other modules; else the path itself."""
         queue = [(file, path)]
-        for here, current in queue:
+        for here, current in queue:  # it grows while it is read
             if find_entry_point(current) is not None:
                 return current
             located = self._locate_object(here, current)
@@ -58,6 +58,7 @@ class ProjectCalls:
                 module = located.files[-1]
                 origins = _find_origins(self._imported_names(module), {}, located.rest)
                 others = [(module, other) for other in origins]
+                # Bounded, as modules may import each other's names in a circle.
                 queue += [each for each in others if each not in queue][: _MOST_RENAMINGS - len(queue)]
         return path
 
@@ -68,11 +69,13 @@ class ProjectCalls:
         while stack:
             here, path = stack.pop()
             located = self.modules.locate(here, path)
+            # Two modules may import everything from each other.
             if located is None or located.rest or (target := located.files[-1]) in visited:
                 continue
             visited.add(target)
             names = self._imported_names(target) if self.modules.mentions_sdk(target) else {}
             stack += ((target, other) for name, other in names.items() if name.startswith(STAR))
+            # Most modules lead to no SDK, and parsing is slow.
             exported |= dict.fromkeys(name for name in names if not name.startswith(STAR))
         return {name: join_path(module, (name,)) for name in exported}
 
@@ -104,6 +107,7 @@ class ProjectCalls:
         """The modules that an import executes, without the candidates."""
         located = self.modules.locate(file, path)
         for each in located.files if located is not None else ():
+            # A candidate that is imported is inspected by itself, and its suites would run twice.
             if each not in self.candidates and each != file and self.modules.mentions_sdk(each):
                 yield each
 
@@ -127,6 +131,7 @@ class ProjectCalls:
                 self.modules.is_incomplete = True
                 break
             for entry in self._take_step(search):
+                # An entry point that can't report is only named if no other one is found.
                 if not entry.closed:
                     return entry
                 closed = entry
@@ -144,7 +149,7 @@ class ProjectCalls:
             return
         file, rest = located.files[-1], located.rest
         key = file, ".".join(rest)
-        if key in search.visited or (scopes := self._load(file)) is None:
+        if key in search.visited or (scopes := self._load(file)) is None:  # imports may be circular
             return
         search.visited.add(key)
         if rest:
@@ -179,7 +184,7 @@ class ProjectCalls:
         self._parsed_bytes += len(content)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+                warnings.simplefilter("ignore")  # warnings about a project's code are no messages of discovery
                 return ast.parse(content)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.modules.is_incomplete = True
@@ -189,8 +194,10 @@ class ProjectCalls:
 def _find_origins(names: Mapping[str, str], objects: Objects, rest: Sequence[str]) -> Iterator[str]:
     """The paths, in a module, from which an object in it may come."""
     first, *others = rest
+    # An empty path: the module defines the name itself.
     paths = objects.get(first, ()) if not names.get(first) else [names[first]]
     yield from (join_path(path, others) for path in paths)
+    # Any star import may bring the name, too.
     yield from (join_path(path, rest) for name, path in names.items() if name.startswith(STAR))
 
 

@@ -76,9 +76,11 @@ class ProjectModules:
         An absolute import is searched in the folders that the file adds to `sys.path`, in the file's folder, in those
         above it, in the folder `src` of each, among the packages of the project, and among the installed ones.
         """
+        # The SDK is known, and reading its own modules would find suites in all of them.
         if is_sdk_path(path):
             return None
         folder, known = file.rpartition("/")[0], self._texts.get(file)
+        # Equal for all files of a folder, which mostly import the same modules.
         key = folder, path, () if known is None else known.folders
         if key not in self._located:
             self._located[key] = self._locate(*key)
@@ -111,6 +113,7 @@ class ProjectModules:
                 folder = _join(folder, part)
                 if _INIT in self._list(folder):
                     files.append(_join(folder, _INIT))
+                # A folder without `__init__.py` beside a module of that name: Python prefers the module.
                 elif f"{part}{PYTHON}" in names:
                     return ModuleLocation((*files, f"{folder}{PYTHON}"), parts[index + 1 :])
             elif f"{part}{PYTHON}" in names:
@@ -123,7 +126,7 @@ class ProjectModules:
         """The names in a folder, and whether each is a folder."""
         if folder not in self._folders:
             try:
-                with os.scandir(self.root / folder) as entries:
+                with os.scandir(self.root / folder) as entries:  # a folder of data may have millions of entries
                     is_folder_by_name = {entry.name: entry.is_dir() for entry in islice(entries, _MOST_ENTRIES)}
             except OSError:
                 is_folder_by_name = {}
@@ -164,7 +167,7 @@ class ProjectModules:
     def mentions_sdk(self, file: str) -> bool:
         """Whether a file has one of the words, or imports a module that does, directly or through others."""
         if file not in self._mentions:
-            known = self.read(file)
+            known = self.read(file)  # an unreadable module may start a suite
             # One search for each import: what the first of them does not lead to is then known for all files.
             self._mentions[file] = (
                 known is None
@@ -182,6 +185,7 @@ class ProjectModules:
             current = stack.pop()
             text = self.read(current)
             if text is None or text.has_words or self._mentions.get(current):
+                # All modules on the way to it lead to it, too.
                 way: str | None = current
                 while way is not None:
                     self._mentions[way], way = True, importers[way]
@@ -190,6 +194,7 @@ class ProjectModules:
                 if each not in importers and self._mentions.get(each) is not False:
                     importers[each] = current
                     stack.append(each)
+        # All that was reached leads nowhere, so no later search visits it again.
         self._mentions |= dict.fromkeys(importers, False)
         return False
 
@@ -202,10 +207,10 @@ def read_text(content: bytes, file: str) -> ModuleText:
         file: its path, relative to the root of the project.
     """
     imports: dict[str, None] = {}
-    for match in _IMPORT.finditer(content.replace(b"\\\n", b" ")):
+    for match in _IMPORT.finditer(content.replace(b"\\\n", b" ")):  # a backslash continues a line
         module, names, modules, dynamic = (part.decode("utf-8", "replace") if part else "" for part in match.groups())
         if module:
-            start = module if module.endswith(".") else f"{module}."
+            start = module if module.endswith(".") else f"{module}."  # `from . import x` has no dot to add
             listed = (_first_word(each) for each in _SEPARATORS.split(names))
             imports |= dict.fromkeys(module if name == STAR else f"{start}{name}" for name in listed if name)
         else:

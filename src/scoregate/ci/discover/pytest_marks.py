@@ -72,6 +72,7 @@ class _Finder:
                     yield from self.find(getattr(node, part, ()), outer)
 
     def _read_test(self, node: _Function, outer: Sequence[_Mark]) -> Iterator[MarkedTest]:
+        # The nearest mark that names a suite wins, as in pytest.
         marks = [*self._read_marks(node.decorator_list), *outer]
         arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         if not marks and not any(each.arg == _FIXTURE for each in arguments):
@@ -107,7 +108,7 @@ class _Finder:
         if argument is None:
             return None
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
-            if keyword.arg in (argument, None):
+            if keyword.arg in (argument, None):  # `**options` may name the suite
                 value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
                 return _Mark(True, value if keyword.arg and isinstance(value, str) else None)
         return _Mark()

@@ -55,6 +55,7 @@ async def find_scripts(files: ProjectFiles, settings: Settings) -> DiscoveredSui
     candidates = await find_candidates(files, settings.paths, origin=settings.origin("paths"))
     packages = (await files.list_all()).find_packages() if candidates else {}
     sources, skipped, links = await anyio.to_thread.run_sync(_inspect_files, files.root, candidates, packages)
+    # A user who names a file means it, so that it is an error.
     _check_named_files(skipped, {file.path for file in candidates if file.named})
     notices = (f"{each.path} was skipped: {each.why}" for each in skipped if each.notable)
     skipped = sorted((*skipped, *links), key=lambda each: each.path)
@@ -84,7 +85,7 @@ def _inspect_files(
             likely.append(file)
         else:
             results.append(SkippedSource(file.path, NO_SUITE))
-    originals, links = _separate_links(root, likely)
+    originals, links = _separate_links(root, likely)  # after the filter, as a link to a file costs a look at the disk
     inspected = [_inspect_file(root, file, project) for file in originals]
     results += _with_notable_doubts(inspected, texts, project)
     results.sort(key=lambda each: each.path)
@@ -104,15 +105,18 @@ def _with_notable_doubts(
                     (file.path, project.modules.imported_files(file.path, texts[file].imports)) for file in texts
                 )
                 imported = {module for path, modules in imports_by_path for module in modules if module != path}
+            # A module that another candidate imports is a helper, and no suite that was left out.
             yield replace(each, notable=each.path not in imported)
         else:
             yield each
 
 
 def _read_content(root: Path, file: Candidate) -> bytes | SkippedSource | SuiteSource:
+    # It could be printed and stored nowhere.
     if (name := os.fsencode(file.path).decode("utf-8", "replace")) != file.path:
         return SkippedSource(name, "its name is not UTF-8", notable=True)
     try:
+        # O_NONBLOCK: a pipe must not block discovery.
         with open(root / file.path, "rb", opener=open_nonblocking) as opened:
             status = os.fstat(opened.fileno())
             if not stat.S_ISREG(status.st_mode):
@@ -124,6 +128,7 @@ def _read_content(root: Path, file: Candidate) -> bytes | SkippedSource | SuiteS
         if error.errno in _NO_FILE:
             return SkippedSource(file.path, _NOT_REGULAR)
         problem = f"{file.path} can't be read: {error.strerror}"
+        # An error and not skipped: a suite that can't be read must not turn green.
         return SuiteSource(file.path, SourceKind.PYTHON, why=file.why, error=problem)
 
 
@@ -131,6 +136,7 @@ def _separate_links(root: Path, files: Iterable[Candidate]) -> tuple[list[Candid
     """The files, each once, and the links to them."""
     originals: dict[str, Candidate] = {}
     links = []
+    # The file itself before links to it.
     for file in sorted(files, key=lambda file: ((root / file.path).is_symlink(), file.path)):
         first = originals.setdefault(os.path.realpath(root / file.path), file)
         if first is not file:
@@ -144,6 +150,7 @@ def _inspect_file(root: Path, file: Candidate, project: ProjectCalls) -> SuiteSo
         return content
     script = read_script(content, file.path, project)
     if script.error:
+        # Outside of `evals/`, a template or another language's file may have a suite's name.
         if not file.named and _is_no_script(file.path, content):
             why = f"{script.why} (line {script.line})"
             return SkippedSource(file.path, why, notable=True)

@@ -69,6 +69,7 @@ def _classify(name: str, content: bytes) -> Iterator[str]:
 
 
 def _list_kinds(code: _Code, content: bytes, *, is_test: bool) -> Iterator[str]:
+    # One kind each, so that a test with the decorators of both isn't listed twice.
     if "deepeval" in code.imported and (kind := _find_deepeval_kind(code, is_test=is_test)):
         yield kind
     elif is_test and code.in_tests & _LANGSMITH:
@@ -81,6 +82,7 @@ def _list_kinds(code: _Code, content: bytes, *, is_test: bool) -> Iterator[str]:
         yield "pydantic-evals"
     if not code.imported and is_test and _PYTEST_EVALS.search(content):
         yield "pytest-evals"
+    # Parsed a second time only if one of scoregate's own words is there.
     if not code.imported and any(word in content for word in _WORDS[-3:]):
         if read_script(content).kind is not None:
             yield "scoregate"
@@ -91,6 +93,7 @@ def _list_kinds(code: _Code, content: bytes, *, is_test: bool) -> Iterator[str]:
 def _calls(paths: Iterable[str], package: str, *names: str) -> bool:
     """Whether a function or method of these names is called: of a package, or of an object from elsewhere."""
     return any(
+        # Names that only these packages have.
         name in names and (name in _TELLING_NAMES or path.partition(".")[0] in (package, _UNKNOWN))
         for path in paths
         if (name := path.rpartition(".")[2])
@@ -149,11 +152,12 @@ def _list_calls(scopes: Iterable[Scope]) -> frozenset[str]:
     calls = set[str]()
     for scope in scopes:
         calls |= scope.invoked.keys()
+        # A method of an object whose type isn't known.
         calls |= {f"{_UNKNOWN}.{name}" for _, name, path in scope.opaque if path is None}
     return frozenset(calls)
 
 
-def _is_test(name: str) -> bool:
+def _is_test(name: str) -> bool:  # as pytest finds them by default
     stem = PurePosixPath(name).stem
     return stem.startswith("test_") or stem.endswith("_test")
 

@@ -68,7 +68,7 @@ def read_script(source: bytes, path: str = "", project: ProjectCalls | None = No
     except ValueError as error:
         return _syntax_problem(str(error), 1)
     except (RecursionError, MemoryError):
-        return _syntax_problem("too deeply nested", 1)
+        return _syntax_problem("too deeply nested", 1)  # bombs of brackets, which must not end discovery
 
 
 @record
@@ -84,6 +84,7 @@ class _Script:
         reached = list(self.scopes.reached(*starts))
         uses = list(_suite_calls(reached))
         if self.project is not None:
+            # An unknown call may call any function that the file mentions.
             in_doubt = self.find_unknown_call(*starts) is not None
             uses += self.project.suite_calls(self.path, reached, in_doubt=in_doubt)
         return sorted(
@@ -105,9 +106,10 @@ class _Script:
 
 def _classify(script: _Script, marked: Sequence[MarkedTest]) -> ScriptInfo:
     scopes = script.scopes
-    if uses := script.find_calls(scopes.module, scopes.main):
+    if uses := script.find_calls(scopes.module, scopes.main):  # a script that starts suites is not run by pytest
         return _describe_suites(SourceKind.PYTHON, "starts", uses, scopes.certain(scopes.module, scopes.main))
     if uses := script.find_calls(*scopes.tests):
+        # A module's marks may skip all of its tests.
         tests = () if "pytestmark" in scopes.module.mentions else scopes.plain_tests
         described = _describe_suites(SourceKind.PYTEST, "a test starts", uses, scopes.certain(*tests))
         return _add_marked_tests(described, marked) if marked and described.kind is not None else described
@@ -121,6 +123,7 @@ def _classify(script: _Script, marked: Sequence[MarkedTest]) -> ScriptInfo:
 
 def _describe_other(script: _Script) -> ScriptInfo:
     """A file in which no suite is found."""
+    # In doubt it is said: a file that is left out without a word makes a run green that measured less.
     unknown = script.find_unknown_call(script.scopes.module, script.scopes.main)
     is_incomplete = script.project is not None and script.project.modules.is_incomplete
     if unknown is not None:
@@ -142,7 +145,7 @@ def _describe_other(script: _Script) -> ScriptInfo:
 def _add_marked_tests(script: ScriptInfo, marked: Sequence[MarkedTest]) -> ScriptInfo:
     """Add the suites of tests that the plug-in of pytest records."""
     suites = [each.suite for each in marked]
-    if script.suite_ids is None or None in suites:
+    if script.suite_ids is None or None in suites:  # the names of a file are known only if all are
         return replace(script, suite_ids=None)
     known = (suite for suite in suites if suite is not None)
     return replace(script, suite_ids=tuple(dict.fromkeys((*script.suite_ids, *known))))
@@ -150,7 +153,7 @@ def _add_marked_tests(script: ScriptInfo, marked: Sequence[MarkedTest]) -> Scrip
 
 def _describe_suites(kind: SourceKind, starts: str, uses: list[SuiteCall], certain: Iterable[Scope]) -> ScriptInfo:
     line, closed = uses[0].line, {use.entry_point.closed for use in uses}
-    if "" not in closed:
+    if "" not in closed:  # one that can report is enough
         return ScriptInfo(None, f"{starts} a suite at line {line}, but {closed.pop()}", line, notable=True)
     foreign = any(use.entry_point.foreign for use in uses)
     through = f" through {uses[0].through}" if uses[0].through else ""

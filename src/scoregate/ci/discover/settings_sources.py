@@ -70,6 +70,7 @@ async def find_configs(files: ProjectFiles, settings: Settings) -> DiscoveredSui
 
 
 def _config_source(table: OfflineConfig, root: Path, origin: str) -> SuiteSource:
+    # Most runs have no test configs.
     from scoregate.store import CONFIGS, open_store
     from scoregate.store.location import FOLDER
     from scoregate.store.paths import collection_path

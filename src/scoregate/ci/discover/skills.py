@@ -134,9 +134,11 @@ def _read_skill(
     path = _join(folder, SKILL_FILE)
     head = _HEAD.match(_read(root / path)[0] or "")
     match = _NAME.search(head[1]) if head else None
-    own = (root / folder).resolve().name
+    own = (root / folder).resolve().name  # also for a skill at the root, whose folder is `.`
     name = (match[2].strip()[:_LONGEST_NAME] if match else "") or own
+    # An agent's folder of a skill becomes a path, so an odd name is replaced.
     target = f"{agent.skills_folder}/{name if _SAFE_NAME.fullmatch(name) else own}"
+    # Cases outside of the skill are hidden from the agent by their folder.
     is_inside = folder == os.curdir or cases[0].startswith(f"{folder}/")
     shown = os.path.relpath(cases[0], folder) if is_inside else cases[0]
     options = {
@@ -168,7 +170,7 @@ def _read_arms(root: Path, agent: AgentSettings, settings: Settings) -> Discover
     suite = _Suite(name, arms.files[0], arms.cases, why, inputs, options, cases_origin)
     missing = [each for each in arms.files if not (root / each).exists()]
     if missing:
-        error = f"{', '.join(missing)}: there is no such file ({why})"
+        error = f"{', '.join(missing)}: there is no such file ({why})"  # an arm without its files would measure nothing
         return DiscoveredSuites((SuiteSource(suite.path, SourceKind.AGENT, suite_ids=(name,), why=why, error=error),))
     return _make_sources(root, suite, path_without=suite.cases)
 
@@ -195,7 +197,7 @@ def _make_sources(root: Path, suite: _Suite, *, path_without: str) -> Discovered
     parsed = SkillCases(problems=(place,)) if text is None else parse_cases(text, suite.cases, root, skill)
     if parsed.unknown and skill:  # the file of a tool that isn't known
         return DiscoveredSuites(notices=(f"{suite.cases} is not read, as {parsed.unknown}",))
-    if is_yaml(suite.cases):
+    if is_yaml(suite.cases):  # files of YAML name further files
         suite = _add_files(suite, skill, parsed)
     problems = [
         *parsed.problems,
@@ -216,6 +218,7 @@ def _make_sources(root: Path, suite: _Suite, *, path_without: str) -> Discovered
         )
     sources = [_make_source(suite, Arm.WITH, suite.path)]
     if any(map(is_graded, parsed.cases)):
+        # Without graders, both arms only say whether the skill was loaded, and one arm is enough.
         sources.append(_make_source(suite, Arm.WITHOUT, path_without))
     return DiscoveredSuites(tuple(sources), notices=tuple(notices))
 
@@ -297,6 +300,7 @@ def _explain_file(folder: Path, name: str) -> str:
     path = folder / name
     if not os.path.lexists(path):
         return f"does not exist in {folder.name}"
+    # A link that leads out would give the agent files of the host.
     return "" if path.resolve().is_relative_to(folder.resolve()) else "is a link that leads out of the skill"
 
 

@@ -107,12 +107,14 @@ def _is_suite_file(text: str) -> bool:
     try:
         return _TABLE in tomllib.loads(text)
     except ValueError:
+        # An invalid file with the table is an error of a suite; any other file is none.
         return f"[{_TABLE}" in text
 
 
 def read_command(root: Path, shown: str, text: str, problems: FileProblems) -> WorkerCommand | None:
     """The suite in a file with this text; None if it can't be read."""
     suite = problems.none_of(lambda: read_suite_file(root / shown, shown=shown))
+    # Both, so that all problems of a file are listed at once.
     gates = problems.none_of(lambda: read_gates(text, shown=shown))
     return None if suite is None else WorkerCommand(shown, suite, find_line(text, (_TABLE,)), gates=gates)
 
@@ -203,7 +205,7 @@ def check_suite(suite: SuiteFile, path: Path, store: Store, *, shown: str) -> Su
     )
     endpoint = resolve(lambda: load_endpoint(suite, path, store), "endpoint")
     if problems or endpoint is None:
-        raise StoreError("\n".join(problems))
+        raise StoreError("\n".join(problems))  # without an endpoint, the needs can't be known
     needs = tuple(dict.fromkeys(find_references(endpoint.model_dump())))
     try:
         metrics = (*suite.metrics, *list_documents(store, METRICS))  # behaviors may use any metric of the store

@@ -183,7 +183,7 @@ class PartLog:
             return
         if isinstance(event, Finished):
             state.ended.add(event.script.name)
-            if self.count_open(event.script.name):
+            if self.count_open(event.script.name):  # other parts of it have not ended
                 return
         self.observe(event, attempt.recording)
 
@@ -223,6 +223,7 @@ class PartLog:
             self.lost[reason] = self.lost.get(reason, 0) + 1
         if trials > (state.best[1] if state.best else 0):
             if state.best is not None:
+                # The new attempt was offered its results, and has them, too.
                 shutil.rmtree(state.best[0], ignore_errors=True)
             state.best = (attempt.folder, trials)
             return True
@@ -267,7 +268,7 @@ class PartLog:
         assert attempt is not None
         attempt.is_over = True
         attempt.sessions.close()
-        state.tallies = tuple(attempt.recording.tallies())
+        state.tallies = tuple(attempt.recording.tallies())  # the progress of the run goes on without the recording
         with attempt.recording.writer:
             run = attempt.recording.finish(self._describe(state), interrupted=not is_complete)
         state.attempt = None

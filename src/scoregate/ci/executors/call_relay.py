@@ -30,7 +30,7 @@ class CallRelay(ThreadingMixIn, UnixStreamServer):
     """
 
     daemon_threads = True
-    block_on_close = False
+    block_on_close = False  # suites that still run keep their connections open
 
     def __init__(self, path: str, send: Callable[[list[CallLine]], None]) -> None:
         super().__init__(path, _Handler)

@@ -65,7 +65,7 @@ async def open_dask(options: ClusterOptions, scratch: Path) -> AsyncIterator[Das
         LocalCluster(
             n_workers=options.workers,
             threads_per_worker=1,
-            memory_limit=0,
+            memory_limit=0,  # Dask would kill workers by the memory that suites use
             dashboard_address="127.0.0.1:0",
             security=True,  # on loopback too: other users of this machine could send it code
             asynchronous=True,
@@ -225,6 +225,7 @@ class DaskCluster:
             raise ClusterLost(f"the scheduler did not answer for {_ANSWER_S:g} s") from None
         except OSError:
             raise ClusterLost(_DISCONNECTED) from None
+        # The answer may be that of a scheduler that was started again.
         self._check_connection()
         return {worker: max(1, number) for worker, number in threads.items()}
 
@@ -301,6 +302,7 @@ class DaskCluster:
             self._options.environ.get("SCOREGATE_SPENT", "") if self.is_local else "",
             leases is not None,
         )
+        # Impure: a part that is tried again has to run again.
         future = self._client.submit(
             run_part, dump_order(order), self._topic, key=name, workers=[worker], allow_other_workers=False, pure=False
         )
@@ -325,6 +327,7 @@ class DaskCluster:
             now = time.monotonic()
             if future.status == "finished":
                 ended = ended or now
+                # Events and the end of a task take different ways to this process.
                 if now - ended > _LATE_S:
                     raise PartLost("its last events did not arrive")
             if now - attempt.last > _SILENT_S:

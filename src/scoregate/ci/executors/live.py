@@ -67,6 +67,7 @@ def _merge(tallies: list[Tally], *, is_open: bool) -> Tally:
     return replace(
         tallies[0],
         log="",
+        # A sum of some parts would look like the number of all cases.
         planned=None if None in planned else sum(number or 0 for number in planned),
         done=done,
         states=states,

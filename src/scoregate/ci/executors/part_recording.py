@@ -84,7 +84,7 @@ class PartRecorder:
             async with flush_regularly(log.flush_if_due):
                 is_done = await run_until_stopped(recorder.stop, work, stopped=False)
             if dispatcher.problem:
-                recorder.stop.set()
+                recorder.stop.set()  # without the cluster, nothing else of this run can be measured
         finally:
             parts = find_shards(log.close())
             run = merge_shards(parts, recorder.out / folder, settings, keep=recorder.keep if is_main else 0)
@@ -157,7 +157,7 @@ class PartRecorder:
 
     async def _pack(self, plan: Plan, settings: Settings) -> SourceTree:
         if self.cluster.is_local:
-            return SourceTree(plan.root, "", Path(), 0)
+            return SourceTree(plan.root, "", Path(), 0)  # workers on this machine read the project itself
         return await pack_tree(plan.root, self.scratch, left_out=plan.root / settings.out)
 
     def _complete(self, run: Run, log: PartLog, dispatcher: Dispatcher) -> Run:

@@ -72,7 +72,7 @@ class RateLimits:
         """The limiter of a model."""
         key = (address, model)
         if key not in self._limiters and len(self._limiters) >= _MOST_LIMITERS:
-            key = ("", "")
+            key = ("", "")  # suites choose the names of models
         return self._limiters.setdefault(key, Limiter(_MOST_RUNNING, min_running=_LEAST_RUNNING, reserve=_RESERVE))
 
 

@@ -67,6 +67,7 @@ def _pack(root: Path, names: Iterable[str], folder: Path, left_out: Path) -> Sou
     left, number = MOST_BYTES, 0
     with (
         path.open("xb") as file,
+        # An equal project has an equal digest.
         gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
@@ -76,6 +77,7 @@ def _pack(root: Path, names: Iterable[str], folder: Path, left_out: Path) -> Sou
             if source.is_relative_to(left_out) or not (source.is_symlink() or source.is_file()):
                 continue
             info = archive.gettarinfo(source, arcname=name)
+            # They differ between machines, and the digest must not.
             info.uid, info.gid, info.uname, info.gname, info.mtime = 0, 0, "", "", 0
             left, number = left - info.size, number + 1
             if left < 0 or number > _MOST_FILES:
@@ -85,7 +87,7 @@ def _pack(root: Path, names: Iterable[str], folder: Path, left_out: Path) -> Sou
                 )
             if info.isreg():
                 with source.open("rb") as content:
-                    info.size = os.fstat(content.fileno()).st_size
+                    info.size = os.fstat(content.fileno()).st_size  # the file may have grown since
                     archive.addfile(info, content)
             else:
                 archive.addfile(info)
@@ -122,7 +124,7 @@ def unpack_tree(archive: bytes | Path, digest: str, target: Path) -> None:
                 packed.extract(member, partial)
         partial.rename(target)
     except (tarfile.TarError, OSError) as error:
-        if not target.is_dir():
+        if not target.is_dir():  # another attempt may have unpacked it meanwhile
             raise ValueError(f"the project can't be unpacked: {error}") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)

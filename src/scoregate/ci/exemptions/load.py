@@ -41,7 +41,7 @@ def read_tree_exemptions(root: Path) -> Exemptions:
 
 
 def _current_day() -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime())
+    return time.strftime("%Y-%m-%d", time.gmtime())  # UTC, so that an entry ends for everyone at once
 
 
 async def load_exemptions(

@@ -66,7 +66,7 @@ def make_entries(
     ids = {each.label: each.id for each in comparison.run.suites}
     return [
         AcceptedRegression(
-            suite=escape(ids[row.suite]),
+            suite=escape(ids[row.suite]),  # a name may have characters of a glob
             until=until,
             reason=reason,
             by=by,
@@ -79,4 +79,5 @@ def make_entries(
 
 
 def _round_up(drop: float) -> float:
+    # Rounded before, too: 0.07 / 0.01 is 7.000000000000001 in floats, which would become 0.08.
     return min(1.0, round(ceil(round(drop / _STEP, 6)) * _STEP, 6))

@@ -26,6 +26,7 @@ def append_accepted(root: Path, entries: Iterable[AcceptedRegression]) -> tuple[
     content = read_content(root, ACCEPTED_FILE) or b""
     known = parse_files(content, None).accepted
     new = add_entries(content, entries)
+    # Before it is written: one invalid entry makes the whole file count for nothing.
     found = parse_files(new, None).accepted
     _replace(root / ACCEPTED_FILE, new)
     return found[len(known) :]
@@ -33,7 +34,7 @@ def append_accepted(root: Path, entries: Iterable[AcceptedRegression]) -> tuple[
 
 def add_entries(content: bytes, entries: Iterable[AcceptedRegression]) -> bytes:
     """The content of the file with more entries at its end."""
-    end = "\r\n" if b"\r\n" in content else "\n"
+    end = "\r\n" if b"\r\n" in content else "\n"  # a file keeps its line ends
     parts = [content.rstrip(b"\r\n").decode("utf-8")] if content.strip() else []
     text = f"{end}{end}".join([*parts, *(format_entry(entry).replace("\n", end) for entry in entries)]) + end
     return text.encode("utf-8")
@@ -60,7 +61,8 @@ def _quote(text: str) -> str:
 def _replace(path: Path, content: bytes) -> None:
     """Replace a file at once, so that an interrupted write leaves the old one."""
     path.parent.mkdir(exist_ok=True)
-    target = path.resolve()
+    target = path.resolve()  # a link stays a link
+    # mkstemp makes a file that only its owner can read.
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:

@@ -33,7 +33,7 @@ async def send_answer(
     position = 0
     for size in sizes:
         await send({"type": "http.response.body", "body": body[position : position + size], "more_body": True})
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # else all events would arrive with one write
         position += size
     await send({"type": "http.response.body", "body": body[position:]})
 

@@ -71,7 +71,7 @@ class GatewayApp:
         except ClientGone:
             return
         except BrokenStream:
-            raise
+            raise  # a part of the answer was sent, so only the end of the connection tells the client
         except Exception as error:
             failure = Refusal(500, "gateway_failed", f"the gateway failed ({type(error).__name__}); please report this")
             if session is not None:
@@ -95,6 +95,7 @@ class GatewayApp:
 
     def _find_provider(self, scope: Scope) -> tuple[GatewayProvider, str]:
         """The provider that a path names, and the path below its address."""
+        # As it was sent: a decoded %2F would become a slash.
         raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
         name, _, path = raw.removeprefix("/").partition("/")
         provider = self._state.providers.get(name)

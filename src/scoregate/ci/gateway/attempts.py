@@ -89,7 +89,7 @@ class Attempt:
                     await self._forward_body(response, headers)
         except Refusal as refusal:
             exchange.count_failure(self._counts)
-            self._is_sent = refusal.code not in _UNASKED
+            self._is_sent = refusal.code not in _UNASKED  # an answer that broke off may have been billed
             raise
         self._counts.add_duration(time.perf_counter() - started)
         return None
@@ -108,9 +108,10 @@ class Attempt:
         """Forward an answer with an error; one with a rate limit is returned instead."""
         content = self._hide(await read_answer(response))
         self._failure = failure = classify_answer(response.status, headers, content)
-        self._is_sent = False
+        self._is_sent = False  # providers bill no errors
         if failure.kind is FailureKind.LIMIT:
             return RefusedAnswer(failure, response.status, headers, content)
+        # The answer of a content filter is an answer of the model, and asking again doesn't help.
         if is_filtered(content):
             self._exchange.has_answer = True
         else:
@@ -133,6 +134,7 @@ class Attempt:
         if self._reservation is None:
             return
         ledger, usage = self._exchange.state.ledger, self._usage
+        # If the usage is unknown, the budget counts the most that the call may have used.
         if self._is_sent and (usage is None or not usage.input_tokens + usage.output_tokens):
             ledger.spend_reservation(self._reservation, in_tokens=question.uses_tokens)
         else:

@@ -11,8 +11,8 @@ from scoregate.models.budget import describe_unknown_price
 
 # Above this share of its longest answers so far, a call without a limit of its own waits until it is alone.
 _MARGIN = 4
-_FIRST_OUTPUT = 4_096
-_EPSILON = 1e-12
+_FIRST_OUTPUT = 4_096  # for a model that has not answered yet
+_EPSILON = 1e-12  # costs that add up to the limit may exceed it in floats
 
 
 @record

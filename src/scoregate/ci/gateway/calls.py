@@ -125,6 +125,7 @@ async def _ask_while_connected(exchange: Exchange, receive: Receive, counts: Cal
     leaving = asyncio.ensure_future(_cancel_at_disconnect(receive, asking))
     try:
         await _ask(exchange, counts, key)
+    # Any other cancellation, as at the end of the gateway, goes on.
     except asyncio.CancelledError:
         if asking is not None and leaving.done() and not leaving.cancelled() and asking.uncancel() == 0:
             raise ClientGone from None
@@ -168,7 +169,7 @@ async def _wait_for_permit(limiter: Limiter, counts: CallCounts, *, is_retry: bo
     try:
         return await asyncio.wrap_future(permit)
     except BaseException:
-        limiter.cancel(permit)
+        limiter.cancel(permit)  # a permit that is issued later would never be returned
         raise
     finally:
         counts.waited_s += time.monotonic() - started

@@ -43,6 +43,7 @@ _LONGEST_COMPARED = 4_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+# A cassette may come from a pull request, so it can't set cookies or add headers by line breaks.
 def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
         if (
@@ -153,7 +154,7 @@ class CassetteWriter:
         self._lock = threading.Lock()
         self._lines: IO[bytes] = (scratch / "calls").open("w+b")
         self._index = sqlite3.connect(scratch / "calls.sqlite", isolation_level=None, check_same_thread=False)
-        self._index.execute("PRAGMA journal_mode = OFF")
+        self._index.execute("PRAGMA journal_mode = OFF")  # the files are temporary
         self._index.execute("PRAGMA synchronous = OFF")
         self._index.execute("CREATE TABLE calls (suite TEXT, named TEXT, digest TEXT, number INT, at INT, size INT)")
         self._size = 0
@@ -196,7 +197,7 @@ class CassetteWriter:
                     self._lines.seek(offset)
                     block += self._lines.read(size)
                     if len(block) >= _BLOCK_BYTES:
-                        file.write(gzip.compress(block, mtime=0))
+                        file.write(gzip.compress(block, mtime=0))  # an equal run makes an equal file
                         block.clear()
                 if block:
                     file.write(gzip.compress(block, mtime=0))
@@ -266,11 +267,13 @@ class CassetteReader:
                 (provider, path, _MAX_COMPARED),
             )
             nearest, likeness = None, 0.0
-            matcher = SequenceMatcher(autojunk=False)
+            matcher = SequenceMatcher(autojunk=False)  # it would ignore characters that are frequent in long texts
+            # SequenceMatcher keeps what it knows of its second text, so the one that stays is the second.
             matcher.set_seq2(request[:_LONGEST_COMPARED])
             for row in rows:
                 call = self._read(*row[:3])
                 matcher.set_seq1(call.request[:_LONGEST_COMPARED])
+                # Upper bounds, the cheap one first: the ratio itself takes time by the product of the lengths.
                 if matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness:
                     likeness, nearest = matcher.quick_ratio(), call
         if nearest is None:
@@ -311,6 +314,7 @@ class CassetteReader:
                             (*row, number, offset, line_number),
                         )
             index.execute("COMMIT")
+            # After the rows, as keeping it up to date for each takes longer.
             index.execute("CREATE INDEX by_digest ON calls (digest)")
         except BaseException:
             index.close()
@@ -364,7 +368,7 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
             file.seek(start)
             offset, rest = start, b""
             while True:
-                unpacker, data, packed = zlib.decompressobj(wbits=31), bytearray(), 0
+                unpacker, data, packed = zlib.decompressobj(wbits=31), bytearray(), 0  # 31 is gzip
                 while not unpacker.eof:
                     chunk = rest or file.read(1 << 16)
                     rest = b""
@@ -373,6 +377,7 @@ def read_blocks(path: Path, *, start: int = 0) -> Iterator[tuple[int, list[bytes
                             raise ValueError("it is truncated")
                         return
                     packed += len(chunk)
+                    # With a limit, since a few kilobytes may unpack to gigabytes.
                     data += unpacker.decompress(chunk, _MAX_BLOCK_BYTES + 1 - len(data))
                     if len(data) > _MAX_BLOCK_BYTES:
                         raise ValueError(f"a block is larger than {_MAX_BLOCK_BYTES:,} bytes")

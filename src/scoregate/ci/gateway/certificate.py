@@ -26,6 +26,7 @@ def check_certificate(certificate: Path, key: Path) -> None:
         except OSError as error:
             raise UsageError(f"the {title} {str(path)!r:.300} can't be read: {error.strerror}") from None
 
+    # Without a function, OpenSSL asks for the password on the terminal.
     def refuse() -> str:
         raise _EncryptedKeyError
 
@@ -55,6 +56,7 @@ def is_loopback(host: str) -> bool:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return False
+    # getaddrinfo adds the interface to a link-local address: fe80::1%eth0.
     return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses)
 
 

@@ -21,6 +21,7 @@ class KeyMask:
     """
 
     def __init__(self, key: str) -> None:
+        # The longest first, as a shorter form may be a part of a longer one.
         self._forms = tuple(sorted(_find_forms(key), key=len, reverse=True)) if len(key) >= _SHORTEST else ()
         self._names = tuple(form.lower() for form in self._forms)
         self._bytes = frozenset(b"".join(self._forms))

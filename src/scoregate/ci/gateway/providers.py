@@ -140,6 +140,7 @@ def find_providers(
         variables = _ADDRESSES.get(name, {known.url: "/v1"})
         key = next((environ[variable] for variable in known.keys if environ.get(variable)), "")
         address = next((environ[variable] for variable in variables if environ.get(variable)), "")
+        # A replay asks no provider, but needs an address: `.invalid` never resolves.
         address = address or _ROOTS.get(name) or known.base_url or ("https://replayed.invalid" if replays else "")
         is_served = (
             bool(key)
@@ -152,6 +153,7 @@ def find_providers(
         api = _APIS.get(name, OPENAI)
         base_url = check_address(address, f"the address of {name}").rstrip("/")
         if not api.mount:
+            # Users name the address with or without the version, which is in the path of each call.
             base_url = re.sub(r"/(?:v1|v1beta|v1beta/openai|openai)$", "", base_url)
         providers[name] = GatewayProvider(name, base_url, api, key, known.keys, variables)
     for name, settings in custom.items():

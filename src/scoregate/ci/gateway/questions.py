@@ -76,7 +76,7 @@ async def read_body(
     too_large = Refusal(413, "request_too_large", f"the body is larger than {max_bytes:,} bytes")
     if declared is not None and (parse_number(declared) or 0) > max_bytes:
         raise too_large
-    message = await receive() if declared == "0" else await _receive_part(receive)
+    message = await receive() if declared == "0" else await _receive_part(receive)  # no body is on its way
     if message["type"] == "http.disconnect":
         raise ClientGone
     if not message.get("more_body"):

@@ -205,6 +205,7 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
+        # A port that was just closed stays reserved for a while.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen(_BACKLOG)
@@ -242,7 +243,7 @@ class _ServerThread(threading.Thread):
     def stop(self) -> None:
         """Answer the requests that have arrived, and end."""
         if self._loop is not None and self._server is not None:
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._server.stop)
         self.join()
 
@@ -251,7 +252,7 @@ class _ServerThread(threading.Thread):
             with asyncio.Runner(loop_factory=_find_loop_factory()) as runner:
                 runner.run(self._serve())
         except BaseException as error:
-            self._error = error
+            self._error = error  # raised again in the thread that waits for the start
         finally:
             self._ready.set()
 

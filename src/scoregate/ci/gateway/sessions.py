@@ -78,6 +78,7 @@ def _add_answer(known: Usage | None, usage: Usage) -> Usage | None:
 
 
 def _join_answers(one: Usage, other: Usage) -> Usage:
+    # A sum, since the calls of threads arrive in any order.
     number = int(one.answer or "0", 16) + int(other.answer or "0", 16)
     return replace(_NO_CALLS, answer=f"{number % 2**64:016x}", cached=one.cached and other.cached)
 
@@ -218,7 +219,7 @@ class Sessions:
         return [session for session in self if session.number >= first]
 
     def __iter__(self) -> Iterator[SuiteSession]:
-        return iter((*self._ended, *self._by_token.values()))
+        return iter((*self._ended, *self._by_token.values()))  # a copy, as suites start and end meanwhile
 
 
 def sum_counts(sessions: Iterable[SuiteSession]) -> dict[CallGroup, CallCounts]:

@@ -65,6 +65,7 @@ class GatewayState:
 
     def limiter(self, question: Question) -> Limiter:
         """The limiter of a model at a provider, shared by all suites."""
+        # By address, as two names of one server share its limit.
         key = (question.provider.base_url, question.model)
         if key not in self.limiters:
             self.limiters[key] = Limiter()

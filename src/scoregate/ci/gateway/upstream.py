@@ -46,13 +46,14 @@ class Upstream:
     """A pool of connections to all providers. It follows no redirect, so that a key goes to its provider only."""
 
     def __init__(self) -> None:
+        # A long answer may take any time, if it isn't silent.
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=_READ_TIMEOUT_S)
         self._client = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ttl_dns_cache=60),
             timeout=timeout,
-            cookie_jar=aiohttp.DummyCookieJar(),
+            cookie_jar=aiohttp.DummyCookieJar(),  # a cookie for one suite must not reach the calls of another
             auto_decompress=True,
-            skip_auto_headers=("User-Agent", "Content-Type", "Accept"),
+            skip_auto_headers=("User-Agent", "Content-Type", "Accept"),  # the provider gets what the suite sent
         )
 
     async def close(self) -> None:

@@ -46,6 +46,7 @@ def read_usage(data: Mapping[str, Any], model: str) -> Usage | None:
             return read_usage(inner, model)
     if isinstance(metadata := data.get("usageMetadata"), Mapping):
         return Usage(
+            # Gemini's prompt and candidates don't include the results of tools and the thoughts.
             input_tokens=_count(metadata, "promptTokenCount") + _count(metadata, "toolUsePromptTokenCount"),
             output_tokens=_count(metadata, "candidatesTokenCount") + _count(metadata, "thoughtsTokenCount"),
             cached_tokens=_count(metadata, "cachedContentTokenCount"),
@@ -92,7 +93,7 @@ class StreamUsageReader:
         if not chunk:
             return
         self._bytes += len(chunk)
-        chunk = chunk.removeprefix(b"\n") if self._ends_with_cr else chunk
+        chunk = chunk.removeprefix(b"\n") if self._ends_with_cr else chunk  # the LF belongs to the CR before
         self._ends_with_cr = chunk.endswith(b"\r")
         first, *others = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._add(first)

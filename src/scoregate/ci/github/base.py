@@ -91,6 +91,7 @@ async def find_merged_base(api: Api, request: PullRequest, *, merge_commit: str 
         request: the pull request.
         merge_commit: the commit that an untrusted run claims to have tested; used only if GitHub confirms it.
     """
+    # An untrusted run names the commit, so its parents are checked.
     claimed = merge_commit if merge_commit and _COMMIT.fullmatch(merge_commit) else None
     parent = await _fetch_first_parent(api, claimed, request) if claimed else None
     return BaseCommit(request.base_branch, parent or await _fetch_merge_base(api, request) or request.base_sha)

@@ -94,6 +94,7 @@ async def _commit(api: Api, branch: str, path: str, *, blob: str, message: str, 
     if tip is None:
         await api.post("git/refs", {"ref": f"refs/heads/{branch}", "sha": text_at(commit, "sha")})
     else:
+        # Refused if another job has committed meanwhile.
         await api.patch(f"git/refs/heads/{branch}", {"sha": text_at(commit, "sha"), "force": False})
 
 

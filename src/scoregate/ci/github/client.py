@@ -199,6 +199,7 @@ class Api:
             if delay_s is None or number == TRIES or not self.retry_budget.spend(lost_s, delay_s):
                 break
             await self.sleep(delay_s)
+            # The response that was lost may have been that of a success.
             if find_created is not None and (created := await find_created()) is not None:
                 return httpx.Response(200, json=created)
         raise make_error(method, path, response)
@@ -283,6 +284,7 @@ def is_rate_limited(response: httpx.Response) -> bool:
     """Whether GitHub refuses the request because of a rate limit."""
     if response.status_code not in _LIMITED:
         return False
+    # Secondary limits are named in the text only.
     by_headers = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
     return response.status_code == 429 or by_headers or "rate limit" in response.text[:2000].lower()
 

@@ -79,7 +79,7 @@ async def verify_label(api: Api, number: int, label: str, *, missing: str = "it 
 
 
 def _is_same(name: str, label: str) -> bool:
-    return name.casefold() == label
+    return name.casefold() == label  # GitHub ignores the case of labels
 
 
 async def find_labelled_head(api: Api, number: int, label: str, time: datetime) -> str:
@@ -99,7 +99,7 @@ async def find_labelled_head(api: Api, number: int, label: str, time: datetime) 
         count += 1
         after, pushed = text_at(push, "after"), _time_at(push, "timestamp")
         newest = newest or after
-        if newest != head or count > _MOST_PUSHES:
+        if newest != head or count > _MOST_PUSHES:  # the list doesn't have the newest push yet
             break
         if pushed == time:
             raise LabelRefused(f"the label was set in the same second as a push; {advice}")

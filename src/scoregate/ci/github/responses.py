@@ -59,7 +59,7 @@ def _value_at(response: object, keys: tuple[str, ...], kind: type[_T]) -> _T:
     value = response
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool):  # True is an int
         raise GitHubRefused(
             f"GitHub's response can't be used: {_key_path(keys)} is {type(value).__name__}, not {kind.__name__}"
         )
@@ -89,6 +89,6 @@ async def read_bounded(response: httpx.Response) -> httpx.Response:
                 )
     finally:
         await response.aclose()
-    encoding = ("content-encoding", "content-length", "transfer-encoding")
+    encoding = ("content-encoding", "content-length", "transfer-encoding")  # aiter_bytes has unpacked the body
     headers = [(name, value) for name, value in response.headers.multi_items() if name not in encoding]
     return httpx.Response(response.status_code, headers=headers, content=bytes(body), request=response.request)

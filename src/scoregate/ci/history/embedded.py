@@ -28,7 +28,7 @@ from scoregate.errors import HistoryError
 
 _TYPES = {INT: "INTEGER", NUMBER: "REAL", TEXT: "TEXT", FLAG: "INTEGER", BYTES: "BLOB"}
 _WAIT_S = 30
-_MOST_PARAMETERS = 500
+_MOST_PARAMETERS = 500  # older versions of SQLite allow 999
 _DAMAGED = ("file is not a database", "database disk image is malformed")
 _ADVICE = "Delete the file; `scoregate history import` fills a new one from run folders."
 
@@ -109,8 +109,8 @@ def delete_file(path: Path) -> None:
 def _open_file(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA journal_mode = WAL")  # readers don't wait for a writer
+        connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut loses is imported again
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
         with _transaction(connection):
             if connection.execute("PRAGMA user_version").fetchone() != (SCHEMA,):
@@ -127,7 +127,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         connection.execute(_definition(table))
         for number, columns in enumerate(table.indexes):
             connection.execute(f"CREATE INDEX {table.name}_{number} ON {table.name} ({', '.join(columns)})")
-        if table.failures:
+        if table.failures:  # flaky cases are searched among failures, which are few
             failed = ", ".join(table.failures)
             connection.execute(f"CREATE INDEX {table.name}_failures ON {table.name} ({failed}) WHERE passed = 0")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
@@ -150,6 +150,7 @@ def _split(values: Sequence[int]) -> Iterable[Sequence[int]]:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    # IMMEDIATE: a transaction that begins with reading fails at once if another process writes meanwhile.
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

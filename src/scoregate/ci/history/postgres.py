@@ -305,6 +305,6 @@ def upgrade(connection: Connection) -> None:
 
     config = Config()
     place = str(Path(__file__).with_name("migrations"))
-    config.set_main_option("script_location", place.replace("%", "%%"))
+    config.set_main_option("script_location", place.replace("%", "%%"))  # Alembic reads it with configparser
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

@@ -266,6 +266,7 @@ def load_flaky(store: HistoryStore, chosen: RunFilter, *, suite: str | None = No
         " AND (LAG(c.id) OVER line = c.id OR LAG(c.dirty) OVER line + c.dirty = 0) THEN 1 ELSE 0 END AS same_code"
         " FROM scores s JOIN chosen c ON c.id = s.run_id"
         " JOIN failing f ON f.case_id = s.case_id AND f.evaluator_id = s.evaluator_id"
+        # Reads no partition of an earlier month.
         " WHERE s.month >= (SELECT MIN(month) FROM chosen) AND s.passed IS NOT NULL AND s.fresh = 1"
         " WINDOW line AS (PARTITION BY s.case_id, s.evaluator_id, s.definition ORDER BY c.finished, s.run_id,"
         " s.repeat)),"

@@ -19,7 +19,9 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.runs.case_means import list_case_means
 from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.evidence import TrialOrigin, Use, does_count
 from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
@@ -52,7 +54,7 @@ class RunSource:
 
 def make_id(*parts: str) -> int:
     """A number of 64 bits with a sign, from the names that identify a row."""
-    text = "".join(f"{len(part)}:{part}" for part in parts)
+    text = "".join(f"{len(part)}:{part}" for part in parts)  # with lengths, so that ab, c and a, bc differ
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
@@ -96,18 +98,20 @@ class CaseCollector:
         suite, case_hash, repeat, digest, trial = case.suite, case.hash, case.repeat, case.digest, len(self.trials)
         self.trials.append((suite, case_hash, repeat, digest, case.status.value))
         self.names.setdefault((suite, case_hash), case.name)
-        is_reused = case.reused is not None
+        # The suite is not known yet: kept trials count as resumed ones.
+        origin = TrialOrigin.MEASURED if case.reused is None else TrialOrigin.RESUMED
+        is_fresh = does_count(origin, Use.FRESH)
         task_is_stored = case.usage is not None and case.usage.cached
         for name, evaluation in case.evaluations.items():
             usage, score, threshold = evaluation.usage, evaluation.score, evaluation.threshold
-            fresh = not (is_reused or (task_is_stored and (usage is None or usage.cached)))
+            fresh = is_fresh and not (task_is_stored and (usage is None or usage.cached))
             passed = None if threshold is None else threshold.holds(score)
             self.scores.append((trial, name, score, passed, fresh))
         used = list(_usages(case))
         priced = [usage.cost for _, usage in used if usage.cost is not None]
         tokens = sum(usage.input_tokens + usage.output_tokens for _, usage in used) if used else None
         self.numbers.append((case.duration_ms, sum(priced) if priced else None, tokens))
-        if not is_reused:  # an earlier attempt paid for it
+        if is_fresh:  # else an earlier attempt paid for it
             for part, usage in used:
                 self.add_usage(suite, part, usage)
 
@@ -168,8 +172,8 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
     for index, script in enumerate(_shared_scripts(run), len(run.suites)):
         if script.usage is not None:
             collector.add_usage(index, SUITE, script.usage)
-    if carried := {index for index, suite in enumerate(run.suites) if suite.carried is not None}:
-        collector.leave_out(carried)
+    if others := {index for index, suite in enumerate(run.suites) if not suite.evidence.counts(Use.DATABASE)}:
+        collector.leave_out(others)
     run_id = make_id(source.project, run.id)
     names = _Names(run, source.project)
     labels = [*(suite.label for suite in run.suites), *(script.name for script in _shared_scripts(run))]
@@ -194,7 +198,7 @@ def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRow
 
 def _shared_scripts(run: Run) -> list[Script]:
     """The scripts with calls that may be of any of their suites, and so have costs like a suite."""
-    return [script for script in run.scripts if script.usage is not None]
+    return [script for script in list_started_scripts(run) if script.usage is not None]
 
 
 def _run_row(run: Run, run_id: int, source: RunSource, month: int, *, rows: tuple[int, int]) -> Row:
@@ -267,6 +271,7 @@ def _evaluator_row(name: str, info: EvaluatorInfo | None) -> Row:
     mark = (info and info.fingerprint) or Fingerprint()
     is_higher_better = info is None or info.higher_is_better
     parts = (mark.model, mark.source, mark.prompt, mark.parameters, mark.version)
+    # None differs from an empty text.
     identity = (name, *(f"={part}" if part is not None else "" for part in parts), str(is_higher_better))
     return (make_id(*identity), clean_text(name), *map(_clean_optional, parts), int(is_higher_better))
 
@@ -277,7 +282,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
         if part == TASK and model:
             models.setdefault(number, set()).add(model)
     for index, suite in enumerate(run.suites):
-        if suite.carried is not None:
+        if not suite.evidence.counts(Use.DATABASE):
             continue
         columns = suite.columns
         (p50,) = percentiles(columns.durations_ms, 0.5)
@@ -290,7 +295,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
 
 def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
     for index, suite in enumerate(run.suites):
-        if suite.carried is not None:
+        if not suite.evidence.counts(Use.DATABASE):
             continue
         for name in dict.fromkeys((*suite.evaluators, *suite.columns.scores)):
             yield (run_id, names.suites[index], names.evaluator(index, name), *_series_numbers(suite, name))

@@ -110,7 +110,7 @@ def show_position(name: str, case_input: object) -> str:
 def excerpt(value: object, limit: int = 120) -> str:
     """The start of a text, or of a value as JSON, on one line."""
     text = value if isinstance(value, str) else dump(value).decode("utf-8", "replace")
-    line = " ".join(text[: 4 * limit].split())
+    line = " ".join(text[: 4 * limit].split())  # no megabytes are split for one line
     return line if len(line) <= limit else f"{line[:limit]}…"
 
 
@@ -120,7 +120,7 @@ def name_suite(name: str) -> str:
 
 
 _NOTHING: Mapping[str, Any] = {}
-_MOST_TOKENS = 2**53
+_MOST_TOKENS = 2**53  # above it, numbers of JSON are not exact
 _LONGEST_TEXT = 32_000
 
 
@@ -191,7 +191,7 @@ def no_verdict(evaluator: str, why: str) -> Grade:
 
 def text(value: object) -> str:
     """A text, or a whole number as text; empty for other types."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | int):  # a bool is an int, too
         return ""
     return str(value)
 
@@ -242,6 +242,7 @@ def read_scales(metadata: object) -> Scales:
     scales = {}
     for name, bounds in table(table(metadata).get("scales")).items():
         low, high = map(parse_number, bounds) if isinstance(bounds, list) and len(bounds) == 2 else (None, None)
+        # Their difference may overflow.
         if low is not None and high is not None and low < high and isfinite(high - low):
             scales[name] = (low, high)
     return scales
@@ -270,6 +271,7 @@ def matching_threshold(score: float, passed: bool | None, limit: float | None) -
         return None
     if limit is None or not isfinite(limit):
         return MET if passed is (score >= 1) else None
+    # Whether the limit itself passes differs between frameworks, so the verdict decides.
     if score == limit:
         return Threshold(gte=limit) if passed else Threshold(gt=limit)
     return Threshold(gte=limit) if passed is (score > limit) else Threshold(lte=limit)

@@ -44,6 +44,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     members = results.members() if results is not None else {}
     if "tests" not in members or "tool" not in members:
         raise ImportFailed("it has no `results` with `tool` and `tests`")
+    # A key depends on all cases, so the tests are read twice.
     keys: dict[str, CaseKeys] = {}
     for name, trial, _ in _read_trials(members["tests"], result):
         keys.setdefault(name, CaseKeys()).add(trial)
@@ -58,6 +59,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         yield from suites[name].events_of(trial)
     for suite in suites.values():
         yield SuiteFinished(suite=suite.id)
+    # At the end, since the tests that are there count.
     _check_counts(table(members["summary"].value) if "summary" in members else {}, members["tests"])
 
 
@@ -83,9 +85,11 @@ def _read_trials(tests: Part, result: ResultFile) -> Iterator[tuple[str, Trial, 
             raise ImportFailed(f"a test has no name: {excerpt(test, 80)}")
         suite = _read_suite(test) or result.stem
         final = _read_trial(test, name)
+        # Rows of a parametrised test have one name, and are no repeats of each other.
         counted = (suite, name, digest(test.get("parameters")))
         retries = read_tables(test.get("retryAttempts"), "retryAttempts")
         attempts = [_read_attempt(each, final) for each in retries if _is_failure(each)]
+        # Some writers list no attempts, and only say that a test was flaky.
         if not attempts and test.get("flaky") is True and test.get("status") == "passed":
             attempts = [_read_attempt({"status": "failed", "message": "it failed before it passed"}, final)]
         trials = [final] if test.get("status") == "failed" and not attempts else [*attempts, final]

@@ -51,6 +51,7 @@ def read(result: ResultFile) -> Iterator[Event]:
         ValueError: it is damaged.
     """
     suites: dict[str, _TestRuns] = {}
+    # Three times, since the events of a suite depend on all of its runs, and files may be large.
     for document in _read_documents(result):
         name = _find_name(document)
         suites.setdefault(name, _TestRuns(Suite(result.suite_id(name)), result.tests)).add(document)
@@ -159,6 +160,7 @@ def _make_trial(case: Mapping[str, Any], stems: RepeatNames) -> Trial:
     name = stems.stem(text(case.get("name")))
     metrics = [_grade(metric) for metric in _read_metrics(case)]
     success = flag(case.get("success"))
+    # A case may fail by metrics of its spans alone, which it doesn't list.
     if (not metrics and success) or (success is False and not any(map(_fails, metrics))):
         metrics.append(pass_fail_grade(PASSED, success))
     return Trial(

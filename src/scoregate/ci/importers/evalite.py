@@ -65,6 +65,7 @@ def _read_eval(name: str, members: Mapping[str, Part], result: ResultFile) -> It
         has_errors |= trial.error is not None
         yield from suite.events_of(trial)
     status = text(members["status"].value) if "status" in members else _SUCCESS
+    # An eval fails with any of its results, which then has the error.
     if status != _SUCCESS and not (status == _FAIL and has_errors):
         problem = ErrorInfo("Incomplete", f"the status of the eval is {status!r:.60}, not {_SUCCESS!r}")
         yield Errored(suite=suite.id, stage="suite", error=problem)

@@ -64,6 +64,7 @@ class Part(NamedTuple):
         except UnicodeDecodeError as error:
             raise ValueError(f"{describe_place(self.data, self.start + error.start)}: it is not UTF-8") from None
         except json.JSONDecodeError as error:
+            # json counts characters, and a place is counted in bytes.
             position = self.start + len(error.doc[: error.pos].encode())
             raise ValueError(f"{describe_place(self.data, position)}: {error.msg.removesuffix(' at')}") from None
 
@@ -143,6 +144,7 @@ def parse_value(data: bytes, *, unique_keys: bool = False) -> Any:
         value = json.loads(data, object_pairs_hook=_make_unique if unique_keys else None)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    # Cheaper than a walk: a value with few brackets isn't that deep.
     return _prune(value, 0) if data.count(b"[") + data.count(b"{") > _DEEPEST else value
 
 
@@ -254,7 +256,7 @@ class Archive:
         """
         try:
             with self.zip.open(name) as member:
-                data = member.read(MAX_MEMBER + 1)
+                data = member.read(MAX_MEMBER + 1)  # the size that the archive states may be wrong
         except _DAMAGED as error:
             raise ImportFailed(f"its member {name[:200]!r} can't be unpacked: {error}") from None
         self._unpacked += len(data)

@@ -176,6 +176,7 @@ def _is_position(sample_id: object, dataset_size: object) -> bool:
     """Whether an id may be from inspect, which numbers samples without an id from 1."""
     if not is_whole_number(sample_id, 1):
         return False
+    # An id above the size of the dataset is its author's.
     return not is_whole_number(dataset_size, 1) or sample_id <= dataset_size
 
 
@@ -224,6 +225,7 @@ def _read_usage(by_model: Mapping[str, Any]) -> Usage | None:
     cached = sum(count(each.get("input_tokens_cache_read")) for each in used)
     written = sum(count(each.get("input_tokens_cache_write")) for each in used)
     return Usage(
+        # Inspect counts those of a cache apart.
         sum(count(each.get("input_tokens")) for each in used) + cached + written,
         sum(count(each.get("output_tokens")) for each in used),
         cached,

@@ -43,6 +43,7 @@ def read(result: ResultFile) -> Iterator[Event]:
     suites: dict[str, Suite] = {}
     counts = Counts()
     for case in read_cases(result, counts):
+        # The plug-in of pytest has recorded it.
         if survey.is_group(case) or case.properties.get(_RECORDED) in result.recorded:
             continue
         evaluation = excerpt(case.suite or result.stem) + survey.suffix(case)
@@ -103,6 +104,7 @@ class _Survey:
             for parent in _list_parents(case):
                 parents.add(parent)
                 parents_of_bad |= {parent} if case.is_bad else set()
+        # A test that failed although none of its subtests did is a case of its own.
         survey.groups = {place for place in parents if place not in bad or place in parents_of_bad}
         survey.names, survey.surplus = RepeatNames(names), counts.surplus
         survey.reruns.update({place: n for place, n in places.items() if n > 1 and place[0] in counts.surplus})
@@ -142,6 +144,7 @@ class _Survey:
                 case = replace(case, failure=_RERUN)
         final = _make_trial(case, key, scores)
         others = [_make_attempt(attempt, final) for attempt in case.others]
+        # Surefire: the element itself is the first attempt of a test that failed, and the last of one that passed.
         ordered = (final, *others) if case.is_bad else (*others, final)
         for index, trial in enumerate(ordered):
             yield replace(trial, repeat=number + index)
@@ -223,6 +226,6 @@ def _score(name: str, value: str, scores: Sequence[str]) -> Grade | None:
 
 def _number(value: str) -> float | None:
     try:
-        return float(value) if "_" not in value else None
+        return float(value) if "_" not in value else None  # float() accepts 1_000
     except ValueError:
         return None

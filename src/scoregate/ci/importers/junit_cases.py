@@ -131,9 +131,9 @@ def read_cases(result: ResultFile, counts: Counts | None = None) -> Iterator[Cas
             yield from _read_own_results(element, above, counts)
             counts.leave(element)
         elif tag in BAD and above and read_tag(above[-1]) in _ROOTS:
-            continue
+            continue  # kept until the end of its suite
         if above and not any(read_tag(parent) == "testcase" for parent in above):
-            above[-1].remove(element)
+            above[-1].remove(element)  # iterparse would keep the whole tree
 
 
 def _parse_elements(file: BinaryIO) -> Iterator[tuple[str, Element]]:
@@ -227,6 +227,7 @@ def _list_attempts(element: Element) -> Iterator[Attempt]:
 
 def _read_duration(element: Element) -> float | None:
     try:
+        # Maven separates thousands by commas.
         return common.milliseconds(float(element.get("time", "").replace(",", "")))
     except ValueError:
         return None

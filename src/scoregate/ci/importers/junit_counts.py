@@ -72,6 +72,7 @@ class Counts:
         own_results = bad + tags.count("skipped")
         for tally in self._open:
             tally.cases += 1
+            # A case may have failed by an attribute alone, without an element.
             tally.failures += max(bad, is_bad) + attempts
             tally.more_results += max(0, own_results - 1) + attempts
 
@@ -91,7 +92,7 @@ class Counts:
             self.problems.append(f"{where} counts {bad:,} failures and errors and holds {tally.failures:,}")
         elif uncounted > 0:
             self.notes.append(f"{where} counts {tests:,} tests and holds {tally.cases:,}: {why}")
-            for outer in self._open:
+            for outer in self._open:  # their counts include those of the suites in them
                 outer.more_results += uncounted
         if 0 < tests < tally.cases:
             self.surplus[tally.element] = tally.cases - tests

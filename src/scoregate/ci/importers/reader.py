@@ -102,7 +102,7 @@ class Reader:
             raise _import_error(result, format_name, error.message, form=form, advice=error.advice) from None
         except (ValueError, OSError, InvalidEvent) as error:
             raise _import_error(result, format_name, f"it can't be read: {error}", form=form) from None
-        if not cases and not recorded:
+        if not cases and not recorded:  # the plug-in may have recorded all of them
             raise _import_error(result, format_name, "it holds no case", form=form)
 
     def _to_logged_event(self, event: Event) -> Event:

@@ -156,6 +156,7 @@ def _read_parquet(data: bytes) -> Iterator[FileRow]:
         for batch in ParquetFile(BufferReader(data)).iter_batches(_BATCH):
             for values in batch.to_pylist():
                 number += 1
+                # Dates and decimals become texts.
                 yield FileRow(f"row {number}", json.loads(json.dumps(values, default=str)))
     except (ArrowException, OSError) as error:
         raise ImportFailed(f"it is damaged after row {number:,}: {error}") from None

@@ -110,7 +110,9 @@ def _find_scores(survey: _Survey, columns: RowColumns) -> tuple[str, ...]:
         )
     score_columns: dict[str, None] = {}
     for glob in columns.scores:
+        # A name may have characters of a glob, so a column of exactly this name comes first.
         matches = [glob] if glob in names else [name for name in numbers if fnmatchcase(name, glob)]
+        # A path may be deeper than the survey looks.
         if not matches and _find(first, glob) is not _MISSING:
             matches = [glob]
         if not matches:

@@ -80,7 +80,7 @@ def _read_run(run: Mapping[str, Any], case: str) -> Trial:
         name or f"eval {case}",
         own=case,
         duration_ms=milliseconds(outcome.get("time_seconds")),
-        usage=usage(0, outcome.get("tokens"), cost=None),
+        usage=usage(0, outcome.get("tokens"), cost=None),  # the file doesn't divide them into input and output
         grades=(
             Grade(_PASS_RATE, parse_number(outcome.get(_PASS_RATE)), metadata=metadata),
             *_read_expectations(run, outcome),

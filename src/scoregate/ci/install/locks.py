@@ -48,6 +48,7 @@ def plan_uv_sync_above(request: InstallRequest) -> InstallPlan | None:
 
 def _uv_plan(request: InstallRequest, project: PythonProject, why: str) -> InstallPlan:
     options = uv_group_options(request.groups, project)
+    # --frozen: uv must not update the lock that is committed.
     return InstallPlan((("{uv}", "sync", "--frozen", *request.version_options, *options),), why, (UV_LOCK, PYPROJECT))
 
 
@@ -84,7 +85,7 @@ def _poetry_groups(project: PythonProject) -> tuple[tuple[str, ...], tuple[str, 
     """The names of groups that Poetry installs by default, and of the others."""
     tables = project.table("tool", "poetry", "group")
     names = dict.fromkeys((*tables, *project.table("dependency-groups")))
-    if "dev-dependencies" in project.table("tool", "poetry"):
+    if "dev-dependencies" in project.table("tool", "poetry"):  # as Poetry before 1.2 names them
         names["dev"] = None
     optional = [name for name in names if project.table("tool", "poetry", "group", name).get("optional") is True]
     return tuple(name for name in names if name not in optional and name != "main"), tuple(optional)

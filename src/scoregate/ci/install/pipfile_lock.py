@@ -57,6 +57,7 @@ class PipfileLock:
         urls = [source.get("url") for source in sources or () if isinstance(source, dict)]
         others = [url for url in urls if isinstance(url, str) and url.rstrip("/") != _DEFAULT_INDEX]
         for number, url in enumerate(others):
+            # Without PyPI among the sources, no package may come from there.
             is_default = number == 0 and len(others) == len(urls)
             yield f"--index-url {url}" if is_default else f"--extra-index-url {url}"
 

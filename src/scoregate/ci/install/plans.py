@@ -90,7 +90,7 @@ def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
     if is_shell_command(settings.install):
         request = InstallRequest(read_python_project(root), groups, settings.python_version)
         notes = ("install_groups is ignored: `install` is a command",) if groups.names else ()
-        steps = (request.venv_command("--seed"), ("sh", "-ec", settings.install))
+        steps = (request.venv_command("--seed"), ("sh", "-ec", settings.install))  # the command may call pip itself
         return InstallPlan(steps, f"`{settings.install}`", notes=notes)
     request = InstallRequest(read_python_project(root), groups, settings.python_version)
     makers = _AUTOMATIC if settings.install == AUTO else _NAMED[settings.install]

@@ -44,7 +44,7 @@ class CommandFiles:
             with contextlib.suppress(OSError):
                 os.fchmod(file.handle, file.mode & (0o755 if file.variable == _EVENT else 0o700))
         for folder, mode in self._folders.items():
-            if not mode & stat.S_ISVTX:
+            if not mode & stat.S_ISVTX:  # with the sticky bit, users can't rename each other's files
                 with contextlib.suppress(OSError):
                     folder.chmod(stat.S_IMODE(mode) & ~0o022)
 
@@ -61,6 +61,7 @@ class CommandFiles:
                 is_replaced = True
             if not is_replaced and _content(file.handle) == file.content:
                 continue
+            # Through the handle: the path may lead to a file of a suite by now.
             os.ftruncate(file.handle, 0)
             os.pwrite(file.handle, file.content, 0)
             if is_replaced:
@@ -95,6 +96,7 @@ def _content(handle: int) -> bytes:
 def _recreate(file: _File) -> None:
     """Create the file again, because another file, a link or nothing is at its path now."""
     owner = os.fstat(file.handle)
+    # Written beside it and renamed: readers see the whole file, and no link at its path is followed.
     partial = file.path.with_name(f".{file.path.name}.scoregate")
     with contextlib.suppress(FileNotFoundError):
         partial.unlink()

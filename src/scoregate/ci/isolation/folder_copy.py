@@ -41,6 +41,7 @@ class FolderCopy:
         try:
             with self._open_folder() as folder:
                 for name in sorted(os.listdir(folder)):  # noqa: PTH208
+                    # A link or a pipe with such a name is not copied.
                     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                     if name.endswith(self._suffix) and stat.S_ISREG(status.st_mode):
                         with (
@@ -89,6 +90,7 @@ class FolderCopy:
         """Open the folder without following a link below the workspace; with an owner, it is created if missing."""
         handle = os.open(self._workspace, os.O_RDONLY | os.O_DIRECTORY)
         try:
+            # One part at a time, since O_NOFOLLOW only holds for the last part of a path.
             for part in self._folder.relative_to(self._workspace).parts:
                 if owner is not None:
                     with contextlib.suppress(FileExistsError):

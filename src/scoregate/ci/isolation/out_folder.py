@@ -31,6 +31,7 @@ class OutFolder:
                 f"reports can't be written to {path}: {error.strerror}",
                 advice="Name a folder with --out that is not a link and has no link in its path.",
             ) from None
+        # Follows the handle, so a folder that a suite renames is still found.
         self.open_path = Path(f"/proc/{os.getpid()}/fd/{self._handle}")
         self._own()
 
@@ -38,6 +39,7 @@ class OutFolder:
         """Make root the owner of all entries. Links, and all that is neither a file nor a folder, are deleted."""
         for folder, name, status in walk(self.open_path.resolve()):
             kind = stat.S_IFMT(status.st_mode)
+            # A hard link may be a file from elsewhere, whose owner must not change.
             if kind not in (stat.S_IFREG, stat.S_IFDIR) or (kind == stat.S_IFREG and status.st_nlink > 1):
                 os.unlink(name, dir_fd=folder)
                 continue
@@ -52,7 +54,7 @@ class OutFolder:
         with contextlib.suppress(OSError):
             if os.path.samestat(os.lstat(self.path), os.fstat(self._handle)):
                 return None
-        current_path = self.open_path.resolve()
+        current_path = self.open_path.resolve()  # before its place is cleared, as the link follows the handle
         with contextlib.suppress(FileNotFoundError):
             if self.path.is_dir() and not self.path.is_symlink():
                 remove_tree(self.path)

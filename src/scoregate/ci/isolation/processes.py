@@ -52,6 +52,7 @@ def _kill(uids: Iterable[int], gid: int, is_target: Callable[[int], bool], child
         left = dict(_processes(is_target, child))
         if not left and not unsignalled:
             return ()
+        # New ones of a user that was signalled already: it forked in the meantime.
         unsignalled |= set(left.values())
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -69,6 +70,7 @@ def _kill_as(uid: int, gid: int) -> bool:
     Returns:
         Whether the child sent the signal. It may fail to start at the limit of processes, and its targets may kill it.
     """
+    # At the limit of processes, the next round of the loop tries again.
     with warnings.catch_warnings(), contextlib.suppress(OSError):
         warnings.simplefilter("ignore", DeprecationWarning)  # threads: the child makes system calls only
         pid = os.fork()
@@ -78,7 +80,7 @@ def _kill_as(uid: int, gid: int) -> bool:
                 os.setgroups([])
                 os.setresgid(gid, gid, gid)
                 os.setresuid(uid, uid, uid)
-                code = _DONE
+                code = _DONE  # before the signal, which also ends this child
                 os.kill(-1, signal.SIGKILL)
             finally:
                 os._exit(code)

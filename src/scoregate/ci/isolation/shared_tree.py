@@ -43,6 +43,7 @@ class SharedTree:
         for folder, name, status in walk(self.root, self._enter):
             if not _is_plain(status) or (status.st_dev, status.st_ino) in self._before:
                 continue
+            # A run that was killed before it restored the workspace.
             left_behind = status.st_uid in self.accounts or status.st_gid == self.accounts.group
             uid = self.uid if status.st_uid in self.accounts else status.st_uid
             gid, mode = status.st_gid, stat.S_IMODE(status.st_mode)
@@ -52,7 +53,8 @@ class SharedTree:
                 rights = mode >> 3 if uid == self.uid else mode
                 shared = mode & 0o1707 | rights & _GROUP
                 if stat.S_ISDIR(status.st_mode):
-                    shared |= stat.S_ISGID
+                    shared |= stat.S_ISGID  # new files get the group, too
+                    # In a shared temporary folder, no suite may replace what another one made.
                     if self.sticky and os.path.samestat(status, self.root.stat()):
                         shared |= stat.S_ISVTX
                 self._before[status.st_dev, status.st_ino] = gid, mode, shared
@@ -67,6 +69,7 @@ class SharedTree:
                 with contextlib.suppress(OSError):
                     self._restore(folder, name, status)
 
+        # Folders deeper than the walk goes; find(1) has no such limit.
         if self._is_deep:
             owner = f"{self.uid}:{self.gid}"
             words = ["find", str(self.root), "-xdev", "-uid", f"+{self.accounts.first}"]
@@ -86,6 +89,7 @@ class SharedTree:
         mode = stat.S_IMODE(status.st_mode)
         gid, before, shared = self._before.get((status.st_dev, status.st_ino), (self.gid, -1, -1))
         with open_entry(folder, name) as handle:
+            # A mode that a suite changed itself stays as the suite wants it.
             os.fchown(handle, uid, gid if mode == shared else self.gid)
             os.fchmod(handle, before if mode == shared else _suite_mode(mode))
 
@@ -119,6 +123,7 @@ def release(root: Path, uid: int, owner: os.stat_result) -> None:
                 continue
             with open_entry(folder, name) as handle:
                 current = os.fstat(handle)
+                # Between the status and the open, another user's file may have got the name.
                 if current.st_uid == uid:
                     mode = stat.S_IMODE(current.st_mode)
                     set_id = stat.S_ISGID if stat.S_ISDIR(current.st_mode) else 0

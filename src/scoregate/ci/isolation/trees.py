@@ -36,9 +36,10 @@ def walk(root: Path, enter: Enter = lambda _name, _level: True) -> Iterator[tupl
 
 def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[int, str, os.stat_result]]:
     for name in os.listdir(folder):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # entries may disappear while the suites run
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
             is_folder = status.st_mode & 0o170000 == 0o040000
+            # A mounted file system is not the project's.
             if status.st_dev != device or (is_folder and not enter(name, level)):
                 continue
             if is_folder and level < DEEPEST:

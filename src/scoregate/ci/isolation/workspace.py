@@ -60,6 +60,7 @@ def _trees(environ: Mapping[str, str], accounts: Accounts) -> Iterator[SharedTre
         return
     yield SharedTree(top, owner.st_uid, owner.st_gid, accounts)
     temporary = Path(environ.get("RUNNER_TEMP") or "/nonexistent")
+    # A workspace below it would be shared twice.
     if temporary.is_dir() and temporary.stat().st_uid == owner.st_uid and not top.is_relative_to(temporary.resolve()):
         yield SharedTree(
             temporary.resolve(),

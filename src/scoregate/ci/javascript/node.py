@@ -85,7 +85,7 @@ class Node:
         # Copies of 200 MB take seconds. Where links aren't possible, uv copies.
         options = ("--no-deps", "--only-binary", ":all:", "--link-mode", "hardlink", "--quiet")
         problem, tail, limit = None, OutputTail(), tuple[str, ...]()
-        for requirement in (*requirements, *requirements):
+        for requirement in (*requirements, *requirements):  # once more without the limit of uv's settings
             resolution = ("--resolution", "lowest-direct") if requirement.lowest else ()
             tail = OutputTail()
             words = (*install, *options, *resolution, *limit, requirement.text)

@@ -177,6 +177,7 @@ def _find_need(source: SuiteSource, root: Path, files: WorkspaceFiles) -> bool |
         return None
     program, *words = source.argv
     name = Path(program).name
+    # Words of its arguments, such as `-k jest`, name no program.
     if _PYTHON.fullmatch(name):
         return None
     packages = [place / PACKAGE for place in files.upward(root / source.cwd) if files.has(place / PACKAGE)]

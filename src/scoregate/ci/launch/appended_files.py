@@ -44,6 +44,7 @@ def _digest(data: bytes) -> bytes:
 def _read_start(path: Path, size: int) -> bytes:
     """So many bytes, or fewer; none of what is no regular file."""
     try:
+        # O_NONBLOCK: a pipe that the command left in place of its file would block the host.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""

@@ -81,6 +81,7 @@ def open_results_folder(
     folder = temporary / "deepeval"
     folder.mkdir(mode=0o700)
     if identity is not None:
+        # A suite with a user of its own couldn't write into a folder of the host.
         identity.give(folder)
     return ResultsFolder(folder, {VARIABLE: str(folder)}, launch.cwd, outcomes)
 
@@ -96,7 +97,7 @@ def _walk(folder: Path, levels: int) -> Iterator[Path]:
             if levels and entry.name not in _SKIPPED:
                 yield from _walk(Path(entry.path), levels - 1)
         else:
-            yield Path(entry.path)
+            yield Path(entry.path)  # also links to files, which `_is_new` judges by their targets
 
 
 def is_test_run(path: Path) -> bool:
@@ -117,12 +118,14 @@ def select_test_runs(paths: Iterable[Path], open_path: OpenPath) -> tuple[list[P
     Raises:
         ImportFailed: a file can hide further test runs.
     """
+    # A pattern of the settings and the folder may name one file twice.
     unique = {path.resolve(): path for path in paths}.values()
     if old := next((path for path in unique if _OLD_TEST_RUN.fullmatch(path.name)), None):
         raise ImportFailed(
             f"{old.name!r:.100} was written by a version of deepeval that keeps only one test run of a command",
             advice="Update deepeval to version 4 or later, which keeps every test run.",
         )
+    # deepeval numbers the runs of one second, so `_10` is newer than `_9`.
     runs = sorted(filter(is_test_run, unique), key=lambda path: (natural_sort_key(path.name), path))
     others = [path for path in unique if not is_test_run(path)]
     for latest in [path for path in others if path.name == _LATEST]:

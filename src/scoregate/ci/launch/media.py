@@ -38,6 +38,7 @@ class MediaReader:
         for name in folder.list_names():
             if name in self._seen:
                 continue
+            # Only one error for all files above the limit.
             if len(self._seen) > MOST_FILES:
                 return
             self._seen.add(name)

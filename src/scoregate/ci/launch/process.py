@@ -100,6 +100,7 @@ async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) ->
 
     If it is cancelled, it ends them all with everything that they started, and still emits what they had reported.
     """
+    # One iterator for all workers: each takes the next launch, so none is launched twice.
     queue = iter(tuple(launches))
 
     async def work() -> None:
@@ -127,6 +128,7 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         events.mkdir(mode=0o700)
         if identity is not None:
             # The host keeps the folder above it, so that no process can replace the folder of event logs.
+            # Others may pass through the folder, but can't list it.
             folder.chmod(0o711)
             identity.give(events)
         environ = with_home(identity, host.environ, folder) if identity and identity.shared else host.environ
@@ -137,6 +139,7 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         environment = add_gateway(child_environment(environ, launch, events=events, root=host.root))
         test_runs = open_results_folder(launch, environment, folder, identity)
         environment |= test_runs.environment if test_runs is not None else {}
+        # Before the start of the child: files that exist by now are not its results.
         results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)
         if host.uses is not None:
             environment = host.uses.open_log(launch, environment, folder, identity)
@@ -149,10 +152,12 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
                         script = await _run(launch, make_environment(environment), events, identity, host, emit=emit)
                 else:
                     script = await _run(launch, environment, events, identity, host, emit=emit)
-                tailing.cancel_scope.cancel()
+                tailing.cancel_scope.cancel()  # it has no end of its own
         finally:
+            # A read returns what was complete at the previous one, so the second read gets the rest.
             for event in chain.from_iterable(read() for read in (tailer.read, tailer.read, tailer.close)):  # lazily
                 emit(event)
+        # After the logs are read, and before a result is made of an incomplete log.
         _refuse_full_disk(script, events)
         problem = None if host.uses is None else host.uses.close_log(launch, folder)
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
@@ -188,7 +193,7 @@ def child_environment(environ: Mapping[str, str], launch: Launch, *, events: Pat
         root: the repository. It and its `src` are on the import path, so that a base uses its own code.
     """
     visible = {**visible_environment(environ), **launch.environment}
-    visible.pop("OLDPWD", None)
+    visible.pop("OLDPWD", None)  # of the host's shell, as PWD
     path = visible.get("PYTHONPATH")
     folders = path.split(os.pathsep) if path else []
     own = list_import_folders(root, launch.source.import_folders)
@@ -196,8 +201,9 @@ def child_environment(environ: Mapping[str, str], launch: Launch, *, events: Pat
         **visible,
         # Some programs ask this before the system, and would work in the folder of the host.
         "PWD": str(launch.cwd),
+        # The user's own folders stay first, so that a script imports what it imports without scoregate.
         "PYTHONPATH": os.pathsep.join((*folders, *(folder for folder in own if folder not in folders))),
-        "PYTHONUNBUFFERED": "1",
+        "PYTHONUNBUFFERED": "1",  # a killed script has printed all that it said
         "SCOREGATE_EVENTS": str(events),
         "SCOREGATE_ROOT": str(root),
     }
@@ -239,10 +245,12 @@ async def _run(
         if identity is not None and identity.shared is not None and identity.owns:
             # Give a suite's files to the workspace's owner, so that later suites have rights to them.
             owner = identity.shared.stat()
+            # Also if the run is cancelled: later steps of the job run as the owner of the workspace.
             with anyio.CancelScope(shield=True):
                 for folder in {host.root, find_workspace(host.environ)}:
                     await anyio.to_thread.run_sync(release, folder, identity.uid, owner)
     error_info = _error(end.exit_code, tail, host.root, timeout_s=host.timeout_s if end.timed_out else None)
+    # Processes that can't be killed may still write files, so no exit code makes the script measured.
     if end.left:
         error_info = ErrorInfo("ProcessesLeft", f"{len(end.left)} of its processes can't be killed", str(tail))
     return Script(launch.name, command, end.exit_code, end.timed_out, error=error_info)
@@ -287,6 +295,7 @@ async def _import_results(
         emit, host.open_reader, identity, suites=host.suites, recorded=frozenset(recorded.cases)
     )
     failures = imported.failures
+    # A result file that can't be read may hold other failures than the record of the plug-in.
     is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))
     if script.error is not None and script.error.type == _EXITED and is_explained:
         if imported.failed == {DEEPEVAL} and not imported.has_tests:
@@ -295,6 +304,7 @@ async def _import_results(
     if failures and script.error is None:
         message = "; ".join(failure.message for failure in failures)
         return replace(script, error=ErrorInfo("ImportFailed", message, advice=failures[0].advice))
+    # The script failed by itself, so unreadable files are only a notice.
     for failure in failures:
         emit(Notice(script.name, failure.message))
     return script

@@ -36,7 +36,7 @@ class RecordedTests:
         def note_and_emit(event: LaunchEvent) -> None:
             if isinstance(event, EventsReceived):
                 for each in event.events:
-                    if self._suites or isinstance(each, SuiteStarted):
+                    if self._suites or isinstance(each, SuiteStarted):  # other SDKs cost no look at their events
                         self._note(event.log, each)
             emit(event)
 
@@ -51,6 +51,7 @@ class RecordedTests:
             self._suites.add((log, event.suite))
         elif (log, event.suite) not in self._suites:
             return
+        # Without a result file, no test can be listed twice.
         elif isinstance(event, CaseStarted) and self.launch.source.imports:
             self.cases.add(f"{event.suite}::{event.case}")
         elif isinstance(event, SuiteFinished):

@@ -153,9 +153,11 @@ class ResultFiles:
         importer = _ResultImporter(self.launch, emit, open_reader(), identity, suites, counts, recorded, tests)
         for source in sources:
             try:
+                # One file that can't be read costs only itself: the results of the others are still measured.
                 await importer.emit_source(source)
             except ImportFailed as error:
                 failures.append(error)
+        # JUnit XML lists failed tests without a metric, too.
         if tests is not None and _JUNIT not in counts:
             failures += check_missing_tests(tests)
         return ImportedResults(failures, frozenset(importer.failed), tests is not None)
@@ -173,6 +175,7 @@ class ResultFiles:
                 emit(Notice(self.launch.name, notice))
             for path in paths:
                 key, scores = (each.format, path), each.scores
+                # Two patterns may name one file, each with scores of its own.
                 if key in files:
                     scores = (*files[key].scores, *scores)
                 files[key] = _Source(each.format, (path,), scores, each.columns)
@@ -195,6 +198,7 @@ class ResultFiles:
         if stamp is None or stamp == self.before.get(path):
             return False
         *_, changed = stamp
+        # A new link has a time of its own: only a path without links is new by its time alone.
         return changed >= self.started - _SLACK_NS or path.resolve() == Path(os.path.abspath(path))  # noqa: PTH100
 
     def _find_new(self, result: ResultImport) -> tuple[Sequence[Path], list[str]]:
@@ -264,6 +268,7 @@ class _ResultImporter:
         Raises:
             ImportFailed: one can't be read, or holds a suite of another file: later runs could mix them up.
         """
+        # Test runs of deepeval are one suite, so their files are read as one.
         (first, name), *others = ((path, self._name(path)) for path in source.paths)
         form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
         notes: list[str] = []
@@ -283,6 +288,7 @@ class _ResultImporter:
             )
             has_more = True
             while has_more:
+                # In a thread, since logs are tailed at the same time.
                 batch, failure = await anyio.to_thread.run_sync(_next_batch, events)
                 for event in batch:
                     if isinstance(event, SuiteStarted):
@@ -329,6 +335,7 @@ def _describe_import(result: ResultImport) -> str:
 
 def _find_files(folder: Path, result: ResultImport) -> list[Path]:
     """The files that a pattern matches; only the file of that name, if there is one."""
+    # A name may have characters of a pattern, such as `results[1].xml`.
     path = folder / result.pattern
     if path.is_file():
         return [path]
@@ -344,6 +351,7 @@ def _stamp(path: Path) -> _Stamp | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
+    # The inode, too: a file that is replaced within one tick of the clock may differ in nothing else.
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -359,6 +367,7 @@ def _open_result_file(path: Path, name: str, identity: Identity | None) -> Binar
     except OSError as error:
         raise ImportFailed(f"{name!r:.300} can't be read: {error.strerror}") from None
     status = os.fstat(handle)
+    # A suite could name a file that the host can read and it can't, such as another user's.
     if not stat.S_ISREG(status.st_mode) or (identity is not None and not identity.could_write(handle)):
         os.close(handle)
         raise ImportFailed(f"{name!r:.300} was not written by the command, or is not a regular file")

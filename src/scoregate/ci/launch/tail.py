@@ -59,6 +59,7 @@ class LogTailer:
         The delay of one call lets the host read printed secrets first.
         """
         yield from self._media.read()
+        # Other files in the folder, such as outcomes of tests, are no events.
         for path in sorted(self.folder.glob("*.jsonl")):
             log = self._logs.setdefault(path.name, _Log(path))
             end = log.size
@@ -68,11 +69,12 @@ class LogTailer:
             except OSError as error:
                 if not log.refused:
                     self._refuse(f"its event log {path.name!r:.80} can't be read: {error.strerror}")
-                log.refused = True
+                log.refused = True  # once, not at each of the twenty reads of a second
 
     def close(self) -> Iterator[EventsReceived | Notice | Failed]:
         """Emit a last line without a line break, and report invalid lines and logs that were changed or deleted."""
         for log in self._logs.values():
+            # The host can't know what was in lines that were replaced before it read them.
             if not _is_unchanged(log):
                 message = f"{log.path.name!r:.80} among its event logs was changed or deleted after it was read"
                 advice = (
@@ -91,6 +93,7 @@ class LogTailer:
 
     def _next_lines(self, log: _Log, end: int) -> list[bytes]:
         while True:
+            # The suite owns the folder: a link in place of a log could lead to a file of the host.
             with open(log.path, "rb", opener=open_nofollow) as file:
                 log.size = os.fstat(file.fileno()).st_size
                 file.seek(log.offset)
@@ -100,6 +103,7 @@ class LogTailer:
             log.offset += len(chunk)
             log.crc32 = zlib.crc32(chunk, log.crc32)
             *lines, log.rest = (log.rest + chunk).split(b"\n")
+            # The end of a line that was too long isn't a line of its own.
             if log.skipping and lines:
                 lines, log.skipping = lines[1:], False
                 log.line += 1
@@ -145,5 +149,5 @@ def _is_unchanged(log: _Log) -> bool:
             while left and (chunk := file.read(min(_CHUNK, left))):
                 left, crc32 = left - len(chunk), zlib.crc32(chunk, crc32)
     except OSError:
-        return log.offset == 0
+        return log.offset == 0  # a log of which nothing was read may be gone
     return left == 0 and crc32 == log.crc32

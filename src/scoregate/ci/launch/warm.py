@@ -82,10 +82,10 @@ class WarmProcesses:
         self._wanted[start] = self._wanted.get(start, 0) + 1
         process = self._take(start) or await _open_waiting(start)
         record = self.folder / str(next(self._numbers))
-        record.touch(mode=0o600)
+        record.touch(mode=0o600)  # the child only appends, so the file has to exist
         script = child.cwd / child.argv[1]
         if (previous := self._records.get(script)) is not None:
-            previous.unlink(missing_ok=True)
+            previous.unlink(missing_ok=True)  # a script that still runs writes on to its handle
         self._records[script] = record
         request = {
             "argv": child.argv,
@@ -129,6 +129,7 @@ class WarmProcesses:
         paths = {kind: frozenset(each[1:] for each in entries if each[:1] == kind) for kind in "rw"}
         is_known = bool(entries) and "?" not in entries and len(text) < _MOST_BYTES
         read = frozenset(path for name in paths["r"] for path in (name, _source_of(name)))
+        # A file that the script wrote itself must not start the next run.
         return FileUse(read - paths["w"], paths["w"], is_known)
 
     def _take(self, start: _Start) -> Process | None:
@@ -160,6 +161,7 @@ def _is_script(child: ChildProcess) -> bool:
 
 
 def _start_of(child: ChildProcess) -> _Start:
+    # Variables of scoregate differ in each run, and reach the process with the request.
     variables = {name: value for name, value in child.environment.items() if not name.startswith("SCOREGATE_")}
     return _Start(child.argv[0], child.cwd, tuple(sorted(variables.items())))
 
@@ -171,7 +173,7 @@ async def _open_waiting(start: _Start) -> Process:
         env=dict(start.environment),
         stdin=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,
+        start_new_session=True,  # so that a signal to the group reaches all that the script starts
     )
 
 

@@ -29,7 +29,6 @@ _MODULES = (
     "scoregate.testing.run",
     "scoregate.evals",
     "scoregate.scorers",
-    "scoregate.engine.completion",
     "scoregate.engine.results",
     "asyncio",
     "anyio._backends._asyncio",
@@ -54,6 +53,7 @@ def wait() -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
+    # A process with an old module would measure code that no file has any more.
     if not _is_fresh(request["argv"][1], started):
         os.execve(request["argv"][0], request["argv"], request["environ"])
     os.environ.update(request["environ"])  # the host starts it with all others
@@ -68,6 +68,7 @@ def _is_fresh(script: str, started: float) -> bool:
         return False
     folders = [os.path.dirname(os.path.realpath(script))]
     folders += os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    # As Python itself: the script's folder comes first.
     return not any(_hides_module(folder, files) for folder in folders if folder)
 
 
@@ -98,9 +99,10 @@ def _run_script(request: dict[str, Any]) -> None:
         source = file.read()
     _record_files(script, request["root"], request["files"])
     sys.argv[:] = [script]
-    if not sys.flags.safe_path:
+    if not sys.flags.safe_path:  # with -P or PYTHONSAFEPATH, the first entry is not the script's folder
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     main = sys.modules["__main__"]
+    # The script must not see names of this file.
     vars(main).clear()
     vars(main).update(
         __name__="__main__", __file__=path, __builtins__=builtins, __doc__=None, __package__=None, __spec__=None
@@ -135,7 +137,7 @@ def _record_files(script: str, root: str, record: str) -> None:
             if event in _OPENS_MORE:
                 note("?")
                 return
-            if isinstance(args[0], int):
+            if isinstance(args[0], int):  # opened by its handle, so its path was seen before
                 return
             path = os.path.abspath(os.fsdecode(args[0]))
             is_written = event != "open" or bool(args[2] & _WRITES)

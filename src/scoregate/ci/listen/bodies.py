@@ -75,7 +75,7 @@ async def read_body(receive: Receive, turn: anyio.Lock) -> bytes:
         waited = False
         while message.get("more_body") and len(body) <= MAX_BODY_BYTES:
             if len(body) > MAX_EVENT_BYTES and not waited:
-                await stack.enter_async_context(turn)
+                await stack.enter_async_context(turn)  # each may take 64 MB, so one is read at a time
                 waited = True
             message = await receive()
             body += message.get("body", b"")

@@ -58,7 +58,7 @@ class Column:
         """Set the evaluation, which replaces an earlier one."""
         self._reach(row)
         score = _NONE if isinstance(evaluation, ErrorInfo) else evaluation.score
-        self._count(self.scores[row], -1)
+        self._count(self.scores[row], -1)  # of the evaluation that is replaced
         self._count(score, 1)
         self.places[row], self.scores[row] = place, score
         self.marks[row] = self.marks[row] & ERRED | mark_of(evaluation)
@@ -122,7 +122,7 @@ class CaseIndex:
 
     def add_score(self, case: str, evaluator: str, place: int, evaluation: Evaluation | ErrorInfo) -> None:
         """Add what an evaluator returned."""
-        column, row = self._column(evaluator), self._row(case)
+        column, row = self._column(evaluator), self._row(case)  # the column first: it may refuse one more evaluator
         column.set_score(row, place, evaluation)
         self._update_status(row)
 
@@ -132,6 +132,7 @@ class CaseIndex:
             row = self._row(case)
             self._failures[row] = place
         else:
+            # The column first: it may refuse one more evaluator.
             column, row = self._column(evaluator), self._row(case)
             column.set_error(row, place)
         self._update_status(row)
@@ -201,7 +202,7 @@ class Spool:
         """
         record = len(body).to_bytes(_SIZE_BYTES, "big") + body
         place = self._end
-        if os.pwrite(self._fd, record, place) != len(record):
+        if os.pwrite(self._fd, record, place) != len(record):  # a full disk takes a part of it
             raise OSError(errno.ENOSPC, "the disk is full")
         self._end += len(record)
         return place

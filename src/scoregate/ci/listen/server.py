@@ -155,7 +155,7 @@ async def _respond(
         return Response(status_code=400)
     except Refused as error:
         refused = error
-    if session.closed:
+    if session.closed:  # it may have ended while the body was read
         return _json(*_NOT_FOUND)
     if refused is not None:
         return _json(*session.refuse(path, refused))

@@ -147,7 +147,7 @@ async def replay(run: SuiteRun, spool: Spool, redact: Callable[[bytes], bytes], 
     """
     for batch in _CaseReplay(run, spool, redact).batches():
         callbacks.on_events(run.id, batch)
-        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()  # lets the calls of other suites in
     if not run.open:
         callbacks.on_events(run.id, [SuiteFinished(suite=run.suite, duration_s=run.duration_s)])
     callbacks.on_progress(run.tally(finished=not run.open))

@@ -93,13 +93,14 @@ def write_atomically(path: Path, chunks: Iterable[str]) -> None:
 def _open_atomically(path: Path) -> Iterator[IO[str]]:
     """A file that takes the place of `path` at the end of the block, unless that raises."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    # A rename is atomic on one disk only.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
             yield file
         umask = os.umask(0)  # it can't be read without setting it
         os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
+        Path(name).chmod(0o666 & ~umask)  # mkstemp lets no other user read it
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -140,7 +140,7 @@ def _make_value(value: object) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        return {"intValue": str(value)}
+        return {"intValue": str(value)}  # JSON of protobuf writes numbers of 64 bits as texts
     return {"doubleValue": value} if isinstance(value, float) else {"stringValue": replace_surrogates(str(value))}
 
 
@@ -228,7 +228,7 @@ def _make_point(value: float, attributes: Mapping[str, Any], time_ns: str) -> di
 
 
 def _to_nanoseconds(seconds: float) -> str:
-    return str(int(seconds * 1e6) * 1_000)
+    return str(int(seconds * 1e6) * 1_000)  # a float has no nanoseconds of today
 
 
 def _cut(text: str, limit: int = _LONGEST_NAME) -> str:

@@ -43,7 +43,7 @@ async def post_alert(kind: AlertKind, url: str, message: Mapping[str, Any]) -> s
         with anyio.fail_after(_LIMIT_S):
             async with (
                 httpx.AsyncClient(timeout=_LIMIT_S, follow_redirects=False) as client,
-                client.stream("POST", url, content=content, headers=headers) as response,
+                client.stream("POST", url, content=content, headers=headers) as response,  # the body is never read
             ):
                 return "" if response.is_success else f"the address in {name} answered {response.status_code}"
     except TimeoutError:

@@ -18,6 +18,7 @@ from scoregate.core.comparison.pairing import score_side
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.text import rank_names
 
@@ -63,7 +64,7 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     if baseline is None:
         return []
     drops, ranks = list[Drop](), rank_names([suite.label for suite in comparison.run.suites])
-    for index, base_index in comparison.measured_pairs:
+    for index, base_index in comparison.pairs_for(Use.FAILURES):
         suite, base_suite = comparison.run.suites[index], baseline.suites[base_index]
         for row in comparison.rows_of(suite.label):
             if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):

@@ -133,11 +133,8 @@ def list_confirmations(suite: SuiteView, view: ReportView) -> dict[CaseKey, Conf
 
 def _describe_unaffected(suite: SuiteView) -> Iterator[str]:
     """The property of a suite whose results, or a part of them, are those of the base's run."""
-    text = "" if suite.carried is None else f"results of {suite.carried.name}"
-    if suite.kept is not None:
-        text = f"{suite.reused:,} of {suite.trials:,} results are those of {suite.kept.name}"
-    if text:
-        yield render_properties([("scoregate.not_affected", text)])
+    if suite.source:
+        yield render_properties([("scoregate.not_affected", suite.source)])
 
 
 def _suite_cases(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import expm1
 
 from scoregate.core.runs.cost_estimates import Interval
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.run_costs import sum_costs
 from scoregate.core.text import format_dollars
 
 NONE = "–"
@@ -132,3 +135,9 @@ def age(seconds: float) -> str:
         if seconds >= size:
             return f"{count(int(seconds // size), noun)} old"
     return "just finished"
+
+
+def extra_cost(runs: Iterable[Run | None]) -> str:
+    """The cost of more runs as text; empty if no price is known or nothing was paid."""
+    costs = [known for run in runs if run is not None and (known := sum_costs(run)) is not None]
+    return f"cost {cost(sum(costs))} beyond the run's own figures" if sum(costs) else ""

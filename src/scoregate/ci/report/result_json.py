@@ -73,8 +73,8 @@ def _describe_left_out(finding: Finding) -> str:
 
 
 def _to_finding_data(finding: Finding, view: ReportView) -> dict[str, Any]:
-    data = asdict(finding) | {"title": finding.title}
-    del data["applied"], data["titles"]  # the others are in `not_applied`
+    data = {"rule": finding.rule, **asdict(finding), "title": finding.title}
+    del data["declaration"], data["applied"]  # the others are in `not_applied`
     return data | {"next": reproduce_finding(finding, view)}
 
 

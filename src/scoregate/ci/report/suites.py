@@ -27,6 +27,7 @@ from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.case_means import PassRate, count_passes, describe_weights
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.past_runs import SuiteMetrics
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
@@ -72,6 +73,13 @@ class SuiteView:
     past: tuple[SuiteMetrics | None, ...] = ()
     carried: CarriedFrom | None = None
     kept: CarriedFrom | None = None
+
+    @property
+    def source(self) -> str:
+        """Which results are those of the base's run; empty if there are none."""
+        if self.kept is not None:
+            return f"{self.reused:,} of {self.trials:,} results are those of {self.kept.name}"
+        return "" if self.carried is None else f"results of {self.carried.name}"
 
 
 _CHANGES = (RowLabel.BETTER, RowLabel.WORSE)
@@ -246,7 +254,7 @@ def _list_pass_rate_changes(comparison: Comparison) -> Iterator[float]:
     """The changes of the cases' pass rates; none if they are biased, see `scoregate.core.comparison.quarantine`."""
     if comparison.base is None or any(case.is_compared for case in comparison.quarantined):
         return
-    for now, before in pair_pass_rates(comparison.run, comparison.base, comparison.measured_pairs):
+    for now, before in pair_pass_rates(comparison.run, comparison.base, comparison.pairs_for(Use.PASS_RATE)):
         yield now - before
 
 

@@ -181,8 +181,7 @@ class ReportView:
     def compared_part(self) -> str:
         """The cases that the change of the pass rate is of, if results of the base are counted, too; else empty."""
         paired = self.totals.paired
-        has_others = any(each.carried is not None or each.kept is not None for each in self.suites)
-        is_part = has_others and paired < self.totals.cases
+        is_part = any(each.source for each in self.suites) and paired < self.totals.cases
         return f"in the {number_format.count(paired, 'case')} that ran" if is_part else ""
 
     @property

@@ -52,6 +52,7 @@ def _split_secret(secret: str) -> set[str]:
     parts = {secret} if len(secret) <= _WHOLE else set()
     for line in re.split(r"[\r\n]+|(?:\\[rn])+", secret):
         for text in (line, line.strip()):
+            # Pieces of about equal length: a short last one would be left out.
             size = -(-len(text) // max(1, -(-len(text) // _PIECE)))
             parts.update(text[index : index + size] for index in range(0, len(text), size or 1))
     return {part for part in parts if len(part) >= SHORTEST} or {secret}
@@ -94,6 +95,7 @@ def _make_base64_forms(data: bytes) -> Iterator[Form]:
     """The characters that depend on the secret alone, at each of the three offsets that preceding bytes may cause."""
     for offset in range(3):
         text = b64encode(bytes(offset) + data).decode()
+        # Without the characters whose bits are shared with what is before or after the secret.
         core = text[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
         if len(core) >= SHORTEST:
             yield _make_base64_form(core)

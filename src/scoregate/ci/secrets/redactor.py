@@ -43,13 +43,16 @@ class Redactor:
 
     def __call__(self, data: bytes) -> bytes:
         """A document without secrets; the same object if it has none. JSON is parsed first, so escapes don't matter."""
+        # JSON may escape an ASCII secret character by character.
         if not self._is_suspect(data.decode("utf-8", "replace")) and b"\\u00" not in data:
             return data
         try:
             value = from_json(data)
+        # No JSON, such as a line that is cut off.
         except ValueError:
             return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         clean = self._value(value)
+        # The same object where nothing changed: callers compare by identity, and JSON would be formatted anew.
         return data if clean == value else to_json(clean, inf_nan_mode="constants")
 
     def text(self, text: str) -> str:
@@ -80,12 +83,14 @@ class Redactor:
         """Redact the part of a text that later text can't change; returns it and the rest, which is unchanged."""
         cut = max(0, len(text) - LONGEST)
         if self._is_suspect(text):
+            # Never cut within a secret: each half alone is not recognised.
             cut = next((end for start, end in self._spans(text) if start < cut < end), cut)
         return self.text(text[:cut]), text[cut:]
 
     def learn_from(self, line: str) -> None:
         """Add the secret that a script declares by printing `::add-mask::VALUE`."""
         match = _ADD_MASK.fullmatch(line) if "add-mask" in line.lower() else None
+        # A suite that prints masks without end would make each search slower.
         if match is None or self._learnt >= _MOST_LEARNT:
             return
         secret = _unescaped(match[1] or match[2]).strip()
@@ -97,7 +102,7 @@ class Redactor:
         for form in forms(secret):
             pattern = _Pattern(form)
             self._anchored += ((anchor, pattern) for anchor in form.anchors or ("",))
-        self._may_match = None
+        self._may_match = None  # the common search is compiled anew when it is needed
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -108,6 +113,7 @@ class Redactor:
             return [self._value(item) for item in value]
         if isinstance(value, bool) or value is None:
             return value
+        # A number may be a secret, too, such as a PIN.
         return value if self.text(str(value)) == str(value) else MASK
 
     def _is_suspect(self, text: str) -> bool:

@@ -60,7 +60,7 @@ def secret_values(environ: Mapping[str, str]) -> set[str]:
     secrets = {value.strip() for name, value in environ.items() if _is_named_secret(name, value)}
     for value in environ.values():
         for start, end in shape_spans(value):
-            secrets |= {value[start:end], unquote(value[start:end])}
+            secrets |= {value[start:end], unquote(value[start:end])}  # programs print the password of a URL decoded
     return {value for value in secrets if len(value) >= SHORTEST}
 
 
@@ -75,6 +75,7 @@ def short_secrets(environ: Mapping[str, str]) -> list[str]:
 
 def _is_named_secret(name: str, value: str) -> bool:
     upper = name.upper()
+    # The path of a key's file is no secret.
     if name in _NO_SECRETS or (value.startswith("/") and os.path.exists(value)):  # noqa: PTH110
         return False
     if any(part in upper for part in _PARTS):

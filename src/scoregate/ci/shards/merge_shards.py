@@ -13,13 +13,12 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.extra_runs import MOST_CASES, list_failing_cases
-from scoregate.ci.judge import judge_run
+from scoregate.ci.judge import compare_without_slices
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.report.text import one_line
-from scoregate.ci.settings import Confirm, Settings
-from scoregate.ci.shards.merge_controls import merge_controls
+from scoregate.ci.settings import Settings
 from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
+from scoregate.ci.steps import Step
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.dependencies import merge_shard_dependencies
@@ -30,7 +29,6 @@ from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 
 _MOST_PROBLEMS = 20
-_OTHER_CONTROL = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 _LONGEST_CONTENT = 600
 _MOST_NAMED = 5
 
@@ -84,7 +82,9 @@ def _name_versions(shards: Sequence[ShardFolder], versions: Sequence[str]) -> st
     )
 
 
-def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, keep: int = 0) -> Run:
+def merge_shards(
+    folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, steps: Sequence[Step] = (), keep: int = 0
+) -> Run:
     """Write the runs of shards as one run.
 
     Of several runs of a shard, the first complete one counts. Only the columns of the merged run are in memory.
@@ -93,6 +93,7 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
         folders: the runs of one partition.
         folder: the folder of the merged run.
         settings: the settings of the project.
+        steps: merge what the features of the shards have measured more.
         keep: how many earlier runs are kept.
 
     Raises:
@@ -106,7 +107,9 @@ def merge_shards(folders: Sequence[ShardFolder], folder: Path, settings: Setting
     with RunWriter(folder, keep=keep) as writer:
         merging = write_shards(shards, writer)
         run = writer.finish(_make_run(shards, missing, merging, settings))
-    return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
+    for step in steps:
+        run = step.merge_shards(run, {each.path: each.shard for each in shards}, folder, settings)
+    return run
 
 
 def _choose(folders: Sequence[ShardFolder]) -> ReadShard:
@@ -203,31 +206,26 @@ def _describe(shards: Sequence[ReadShard], of: int) -> Iterator[str]:
     yield from problems[:_MOST_PROBLEMS]
 
 
-def check_with_baseline(settings: Settings, base: str, amend: AmendRun, run: Run, baseline: Baseline) -> Run:
-    """What only the whole run and its baseline show: too many confirmations, and another baseline than the shards'.
-
-    Every shard confirms at most 15 new failures. The whole run counts those that one machine would have run again, the
-    critical cases first.
+def check_with_baseline(
+    settings: Settings, base: str, steps: Sequence[Step], amend: AmendRun, run: Run, baseline: Baseline
+) -> Run:
+    """The run with what only the whole run and its baseline show, such as another baseline than the shards'.
 
     Args:
         settings: the settings of the project.
         base: the id of the baseline that the shards used; empty if they used none.
+        steps: check what their features have measured.
         amend: writes the run again.
         run: the merged run.
         baseline: what it is compared with.
     """
+    compare = compare_without_slices(settings, steps)
     changed = run
-    if len(run.confirmations) > MOST_CASES:
-        comparison = judge_run(replace(run, confirmations=()), baseline, settings, with_slices=False).comparison
-        cases = {(each.label, each.case) for each in list_failing_cases(comparison, Confirm.ALL)}
-        kept = tuple(each for each in run.confirmations if (each.suite, each.case) in cases)
-        changed = replace(changed, confirmations=kept)
+    for step in steps:
+        changed = step.check_merged(changed, baseline, compare)
     if base and (baseline.run is None or baseline.run.id != base):
         error = _make_base_error("the shards used another baseline for battles or confirmations than this command")
         changed = replace(changed, scripts=(*changed.scripts, Script("shards", error=error)))
-    control = changed.control
-    if control is not None and baseline.run is not None and control.commit != baseline.run.commit:
-        changed = replace(changed, notices=(*changed.notices, _OTHER_CONTROL))
     if changed is not run:
         amend(changed)
     return changed

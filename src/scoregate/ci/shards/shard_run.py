@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +14,14 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.judge import INTERRUPTED, judge_run
+from scoregate.ci.judge import INTERRUPTED, compare_without_slices
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
+from scoregate.ci.steps import Step, Work, measure_more
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
@@ -81,7 +82,9 @@ def find_shard_problems(run: Run) -> Iterator[str]:
             yield f"{suite.label}: {len(suite.columns):,} of {suite.planned or 0:,} trials have finished"
 
 
-async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardRequest) -> ShardResult:
+async def run_shard(
+    settings: Settings, ports: Ports, out: Path, request: ShardRequest, steps: Sequence[Step]
+) -> ShardResult:
     """Run the suites of one shard and record them.
 
     Args:
@@ -89,6 +92,7 @@ async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardR
         ports: what the pipeline acts through.
         out: the folder of the shard's run.
         request: the shard.
+        steps: the features.
 
     Raises:
         UsageError: a setting needs the whole run, or the partition is not of this plan.
@@ -103,7 +107,7 @@ async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardR
     finished = await to_thread.run_sync(_read_finished, out, partition, request.number)
     if finished is not None:
         return ShardResult(finished, is_reused=True)
-    run = await _measure(suites, baseline, settings, ports, partition, number=request.number)
+    run = await _measure(suites, baseline, settings, ports, partition, number=request.number, steps=steps)
     return ShardResult(run, tuple(find_shard_problems(run)), interrupted=ports.stop.is_set())
 
 
@@ -132,7 +136,14 @@ def _read_finished(out: Path, partition: Partition, number: int) -> Run | None:
 
 
 async def _measure(
-    suites: DiscoveredSuites, baseline: Baseline, settings: Settings, ports: Ports, partition: Partition, *, number: int
+    suites: DiscoveredSuites,
+    baseline: Baseline,
+    settings: Settings,
+    ports: Ports,
+    partition: Partition,
+    *,
+    number: int,
+    steps: Sequence[Step],
 ) -> Run:
     interpreter = await run_until_stopped(ports.stop, ports.prepare(settings, suites.sources), stopped=_NO_PYTHON)
     whole = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
@@ -149,16 +160,9 @@ async def _measure(
     if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     ports.amend(run)
-    if run.complete and settings.drift_control:
-        from scoregate.ci.drift_control import run_drift_control
-
-        run = await run_drift_control(run, baseline, plan, settings, ports)
-    if run.complete and confirms:
-        from scoregate.ci.extra_runs import confirm_failures
-
-        exemptions = await ports.reporting.load_exemptions()
-        judged = judge_run(run, baseline, settings, exemptions=exemptions, with_slices=False)
-        run = await confirm_failures(run, judged.comparison, plan, settings, ports)
+    load, compare = ports.reporting.load_exemptions, compare_without_slices(settings, steps)
+    work = Work(run, baseline, plan, settings, ports, load, compare)
+    run = (await measure_more([each for each in steps if each.in_shards], work)).run
     if ports.stop.is_set():
         run = replace(run, complete=False)
         ports.amend(run)

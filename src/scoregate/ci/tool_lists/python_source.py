@@ -45,7 +45,7 @@ def read_python_tools(source: str, name: str, path: str) -> list[ToolDefinition]
 
 
 def _find_list(module: ast.Module, name: str) -> list[ast.expr]:
-    for node in reversed(module.body):
+    for node in reversed(module.body):  # the last assignment counts, as when the file is run
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _is_annotated(node) else []  # type: ignore[attr-defined]
         value = getattr(node, "value", None)
         if any(isinstance(each, ast.Name) and each.id == name for each in targets):

@@ -132,7 +132,7 @@ def _resolve(schema: Any, document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _find(document: Any, names: Sequence[str]) -> Any:
     for name in names:
-        key = name.replace("~1", "/").replace("~0", "~")
+        key = name.replace("~1", "/").replace("~0", "~")  # in this order: ~01 is ~1
         document = document.get(key) if isinstance(document, Mapping) else None
     return document
 

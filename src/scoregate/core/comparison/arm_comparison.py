@@ -9,8 +9,9 @@ from scoregate.core.comparison.comparison_rows import Row, RowLabel, score_rows
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.records import record
-from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED, is_without
+from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.runs.case_columns import known_values
+from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 
@@ -76,14 +77,14 @@ def compare_arms(
             extra_tokens=_compare_tokens(suite, other),
             wanted=_count_triggers(suite, TRIGGERED),
             unwanted=_count_triggers(suite, NOT_TRIGGERED, inverted=True),
-            carried=other.carried is not None,
+            carried=not other.evidence.counts(Use.SPENT),
             repeated=len(set(suite.columns.hashes)) < len(suite.columns.hashes),
             graded_by_model=any(each.fingerprint and each.fingerprint.model for each in suite.evaluators.values()),
         )
 
 
 def _pair_arms(suites: Sequence[SuiteResult]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
-    without = {_key(suite): suite for suite in suites if is_without(suite)}
+    without = {_key(suite): suite for suite in suites if suite.role is TrialRole.WITHOUT}
     for suite in suites:
         if not suite.params and (other := without.get(_key(suite))) is not None:
             yield suite, other

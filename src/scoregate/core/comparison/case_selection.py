@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
 
@@ -28,9 +29,10 @@ def exclude_kept_cases(
     """
     suites, others = list(run.suites), {index: list(known) for index, known in baselines.items()}
     for index, suite in enumerate(run.suites):
-        if suite.kept is None or suite.carried is not None:
+        known = suite.evidence
+        if known.counts_whole(Use.TEST) or not known.counts(Use.TEST):
             continue
-        kept = {suite.columns.hashes[row] for row in suite.columns.reused}
+        kept = {suite.columns.hashes[row] for row in known.rows_without(Use.TEST)}
         measured = _without_cases(suite, kept)
         if not len(measured.columns):  # rows were only removed, so no case ran
             suites[index] = replace(suite, carried=suite.kept)
@@ -49,8 +51,9 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
         base: the baseline with all of its cases.
         pairs: the places of the suites that were measured, in the run and in the baseline.
     """
-    kept = {run.suites[index].label: (run.suites[index], base.suites[base_index]) for index, base_index in pairs
-            if run.suites[index].kept is not None}  # fmt: skip
+    kept = {suite.label: (suite, base.suites[base_index])
+            for suite, base_index in ((run.suites[index], base_index) for index, base_index in pairs)
+            if suite.evidence.counts_whole(Use.MEANS) and not suite.evidence.counts_whole(Use.TEST)}  # fmt: skip
     for row in rows:
         if row.suite not in kept:
             yield row
@@ -60,7 +63,7 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
             row,
             mean=None if row.mean is None else suite.mean(row.evaluator),
             base=None if row.base is None else other.mean(row.evaluator),
-            kept=len(suite.columns.reused),
+            kept=len(suite.evidence.rows_without(Use.TEST)),
         )
 
 

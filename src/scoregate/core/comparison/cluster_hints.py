@@ -17,6 +17,7 @@ from scoregate.core.comparison.pairing import list_differences, pair_means, scor
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.clusters import PART, find_cluster, may_name_cluster
+from scoregate.core.runs.evidence import Use
 from scoregate.core.selection.case_choice import CaseInput
 from scoregate.core.statistics.group_test import GroupTest, test_groups
 
@@ -79,7 +80,7 @@ def find_cluster_hints(comparison: Comparison) -> list[ClusterHint]:
 def _list_changes(comparison: Comparison, index: int, base_index: int) -> list[Mapping[str, float]]:
     """The differences of the cases of a suite for each evaluator that enough of them changed in."""
     suite, found = comparison.run.suites[index], list[Mapping[str, float]]()
-    if comparison.base is None or suite.columns.clusters or suite.carried is not None:
+    if comparison.base is None or suite.columns.clusters or not suite.evidence.counts(Use.TEST):
         return found
     sides = (suite.columns, comparison.base.suites[base_index].columns)
     for row in comparison.rows:

@@ -35,10 +35,11 @@ from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.positions import find_positional_names
 from scoregate.core.records import record
-from scoregate.core.runs.arms import is_without
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.core.runs.policy import Criteria, matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.score_rules import without_rare_unscaled
 from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.slots import NO_SLOTS, Slots
@@ -133,10 +134,13 @@ class Comparison:
                    if suite.id not in self.run.skipped and matches_filters(suite.id, globs)}  # fmt: skip
         return tuple(label for label in self.gone if label in missing)
 
-    @property
-    def measured_pairs(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of suites that ran: results that a run carries over from its base are no evidence."""
-        return tuple(pair for pair in self.pairs if self.run.suites[pair[0]].carried is None)
+    def pairs_for(self, use: Use) -> tuple[tuple[int, int], ...]:
+        """The pairs of suites with trials that count, such as those that ran.
+
+        Args:
+            use: what they count for.
+        """
+        return tuple(pair for pair in self.pairs if self.run.suites[pair[0]].evidence.counts(use))
 
     def rows_of(self, suite: str) -> tuple[Row, ...]:
         """The rows of one suite, by its label."""
@@ -173,35 +177,35 @@ def compare(
     """
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
-    run = _without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
+    run = without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
     variants = tuple(rank_suites(run.suites, suite_criteria))
     known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
     if base is None:
         return _describe_alone(known, choice, criteria, suite_criteria)
-    base = _without_rare_unscaled(base, suite_criteria)
-    pool = [_without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
+    base = without_rare_unscaled(base, suite_criteria)
+    pool = [without_rare_unscaled(each, suite_criteria) for each in pool if each.commit == base.commit]
     pairs = _pair_suites(run, base)
     base, whole_suites = _collect_baselines(run, base, pairs, pool)
     part, baselines = exclude_kept_cases(run, whole_suites)
-    measured = tuple(pair for pair in pairs if part.suites[pair[0]].carried is None)
+    measured = tuple(pair for pair in pairs if part.suites[pair[0]].evidence.counts(Use.TEST))
+    flipping = tuple(pair for pair in pairs if run.suites[pair[0]].evidence.counts(Use.FAILURES))
     controls = _find_controls(run, base, baselines, suite_criteria)
     uses_past = earlier is not None and not controls
     evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
     part, evidence = exclude_kept_cases(run, evidence)
     quantities = (row for index, _ in measured for row in quantity_rows(part.suites[index], baselines[index], criteria))
-    extras = {i: _find_extras(run, base, i, baselines[i][0]) for i, _ in pairs if run.suites[i].kept is None}
+    extras = _find_extras(run, base, baselines)
     scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
     compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
-    corrected = correct_drift(list(compared), controls, criteria)
-    rows = tuple(add_kept_means(corrected, run, base, measured))
+    rows = tuple(add_kept_means(correct_drift(list(compared), controls, criteria), run, base, measured))
     sliced = _find_sliced_suites(run, whole_suites, evidence)
     return replace(
         known,
         base=base,
         rows=rows,
         quantities=tuple(label_rows(list(quantities), criteria)),
-        newly_failing=tuple(find_flips(run, base, measured, to=Status.FAILED)),
-        newly_passing=tuple(find_flips(run, base, measured, to=Status.PASSED)),
+        newly_failing=tuple(find_flips(run, base, flipping, to=Status.FAILED)),
+        newly_passing=tuple(find_flips(run, base, flipping, to=Status.PASSED)),
         gone=_list_gone(base, pairs),
         arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
@@ -231,7 +235,9 @@ def _add_silent_evaluators(run: Run, base: Run) -> Run:
 def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:
     """The comparison of a run without a baseline."""
     run = known.run
-    rows = tuple(row for suite in run.suites if not is_without(suite) for row in new_rows(suite, "no baseline yet"))
+    rows = tuple(
+        row for suite in run.suites if suite.evidence.counts(Use.ROWS) for row in new_rows(suite, "no baseline yet")
+    )
     slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
     return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
 
@@ -239,7 +245,9 @@ def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, 
 def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     paired = {base_index for _, base_index in pairs}
     return tuple(
-        suite.label for index, suite in enumerate(base.suites) if index not in paired and not is_without(suite)
+        suite.label
+        for index, suite in enumerate(base.suites)
+        if index not in paired and suite.evidence.counts(Use.ROWS)
     )
 
 
@@ -251,12 +259,12 @@ def _find_exchangeable(
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
     control measures how far the provider moved since the base, not since earlier runs.
     """
-    return [] if run.extras or controls else [_without_rare_unscaled(each, criteria_of) for each in earlier or ()]
+    return [] if run.extras or controls else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
     """The suites of both runs that belong together, by name: suites finish in any order."""
-    pairs = (pair for pair in pair_suites(run.suites, base.suites) if not is_without(run.suites[pair[0]]))
+    pairs = (pair for pair in pair_suites(run.suites, base.suites) if run.suites[pair[0]].evidence.counts(Use.ROWS))
     return tuple(sorted(pairs, key=lambda pair: natural_sort_key(run.suites[pair[0]].label)))
 
 
@@ -297,9 +305,9 @@ def _find_sliced_suites(
     Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
     """
     return {
-        index: suites if run.suites[index].kept is not None else evidence[index]
+        index: evidence[index] if run.suites[index].evidence.counts_whole(Use.TEST) else suites
         for index, suites in baselines.items()
-        if run.suites[index].carried is None
+        if run.suites[index].evidence.counts(Use.SLICES)
     }
 
 
@@ -307,13 +315,13 @@ def _find_controls(
     run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
 ) -> dict[str, ControlledSuite]:
     """The measured suites with their controls, by label; empty without a control of the base's commit."""
-    control = run.control
+    control = run.control if does_count(TrialRole.CONTROL, Use.CONTROL) else None
     if control is None or control.commit is None or control.commit != base.commit:
         return {}
-    control, controls = _without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
+    control, controls = without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
     for index, known in baselines.items():
         suite = run.suites[index]
-        if suite.carried is None and suite.kept is None:
+        if suite.evidence.counts_whole(Use.CONTROL):
             controlled = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
             controls[suite.label] = ControlledSuite(suite, known, next(iter(controlled), None), criteria_of(suite))
     return controls
@@ -334,18 +342,6 @@ def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool
     return is_of_scores and matches_suite(suite, entry.suite)
 
 
-def _without_rare_unscaled(run: Run, criteria_of: CriteriaOf) -> Run:
-    """The run with few scores outside [0, 1] as errors of their cases: the evaluator still has a scale."""
-    if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
-        return run
-    suites = tuple(
-        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
-        for suite in run.suites
-    )
-    extras = tuple(_without_rare_unscaled(each, criteria_of) for each in run.extras)
-    return replace(run, suites=suites, extras=extras)
-
-
 def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
     """The suite and the same suite in other runs, if its evaluators are the same there."""
     suites = [baseline]
@@ -359,11 +355,15 @@ def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult
     return suites
 
 
-def _find_extras(run: Run, base: Run, index: int, baseline: SuiteResult) -> ExtraTrials | None:
-    """More trials of both sides of a suite; extra trials of one side only were chosen for another comparison."""
-    if not run.extras or len(run.extras) != len(base.extras):
-        return None
-    return ExtraTrials(_pool_suites(run.suites[index], run.extras)[1:], _pool_suites(baseline, base.extras)[1:])
+def _find_extras(run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]]) -> dict[int, ExtraTrials]:
+    """More trials of both sides of suites; extra trials of one side only were chosen for another comparison."""
+    if not does_count(TrialRole.EXTRA, Use.TEST) or not run.extras or len(run.extras) != len(base.extras):
+        return {}
+    return {
+        index: ExtraTrials(_pool_suites(suite, run.extras)[1:], _pool_suites(known[0], base.extras)[1:])
+        for index, known in baselines.items()
+        if (suite := run.suites[index]).evidence.counts_whole(Use.TEST)
+    }
 
 
 def _compare_scores(
@@ -371,27 +371,27 @@ def _compare_scores(
     base: Run,
     baseline_suites: dict[int, list[SuiteResult]],
     *,
-    extras: Mapping[int, ExtraTrials | None],
+    extras: Mapping[int, ExtraTrials],
     criteria_of: CriteriaOf,
     uses_past: bool,
 ) -> Iterator[ScoredRow]:
     states = digest_states(base) if uses_past else {}
     for index, suite in enumerate(run.suites):
-        if is_without(suite):
+        if not suite.evidence.counts(Use.ROWS):
             continue
         if index not in baseline_suites:
             yield from map(ScoredRow, new_rows(suite, "no baseline of this suite yet"))
             continue
-        if suite.carried is not None:
+        if not suite.evidence.counts(Use.TEST):
             yield from map(ScoredRow, carried_rows(suite, baseline_suites[index][0]))
             continue
         base_suite = baseline_suites[index][0]
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
-        means = {} if suite.kept is not None else collect_run_means(base, baseline_suites[index][0], states)
+        means = collect_run_means(base, base_suite, states) if suite.evidence.counts_whole(Use.TEST) else {}
         rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
         yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
-        if suite.label not in matched and not is_without(suite):
+        if suite.label not in matched and suite.evidence.counts(Use.ROWS):
             yield from map(ScoredRow, removed_rows(suite))

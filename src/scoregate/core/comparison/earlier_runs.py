@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scoregate.core.comparison.case_selection import select_rows
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 
@@ -23,7 +24,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     """
     states, base_states = digest_states(earlier), digest_states(base)
     same = {script for script, state in states.items() if base_states.get(script) == state}
-    same -= {suite.script for suite in base.suites if suite.carried is not None and suite.carried.id == earlier.id}
+    same -= {suite.script for suite in base.suites if earlier.id in suite.evidence.sources}
     names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
     suites = tuple(
         _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
@@ -43,8 +44,8 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     )
 
 
-def count_carried_suites(run: Run, earlier: Run) -> Run:
-    """The run, whose suites count as measured if they keep results that the earlier run doesn't have.
+def count_results_of_base(run: Run, earlier: Run) -> Run:
+    """The run, whose results of its baseline count as measured if the earlier run doesn't have them.
 
     What a run keeps from its baseline is no evidence against that baseline. Against a run before it, it is.
 
@@ -52,16 +53,18 @@ def count_carried_suites(run: Run, earlier: Run) -> Run:
         run: the run.
         earlier: an earlier run of the branch.
     """
-    measured = {earlier.id, *(suite.carried.id for suite in earlier.suites if suite.carried is not None)}
+    known = frozenset({earlier.id}).union(*(suite.evidence.sources for suite in earlier.suites))
     suites = (
-        suite if suite.carried is None or suite.carried.id in measured else replace(suite, carried=None)
+        replace(suite, carried=None, kept=None)
+        if suite.evidence.counts_whole(Use.OLDER) and suite.evidence.sources.isdisjoint(known)
+        else suite
         for suite in run.suites
     )
     return replace(run, suites=tuple(suites))
 
 
 def _is_complete(suite: SuiteResult) -> bool:
-    is_whole = not (suite.skipped or suite.unfinished or suite.carried or suite.kept or suite.part)
+    is_whole = suite.evidence.counts_whole(Use.EARLIER) and not (suite.skipped or suite.unfinished or suite.part)
     return suite.complete and is_whole and not suite.errors
 
 

@@ -10,6 +10,7 @@ from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import case_sort_key
 
@@ -74,9 +75,18 @@ def _find_passed_groups(suite: SuiteResult) -> dict[str, int]:
 
 
 def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[float, float]]:
-    """The pass rates of each case in the run and in the baseline, over its trials that passed or failed."""
+    """The pass rates of each case in the run and in the baseline, over its trials that passed or failed.
+
+    Args:
+        run: the run. Cases with a trial that is no evidence are left out.
+        base: the baseline.
+        pairs: the indices of suites that belong together, in the run and in the baseline.
+    """
     for index, base_index in pairs:
-        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(run.suites[index], base.suites[base_index]))
+        suite = run.suites[index]
+        rates, base_rates = (side.pass_rates() for side in _pair_outcomes(suite, base.suites[base_index]))
+        for row in suite.evidence.rows_without(Use.PASS_RATE):
+            rates.pop(suite.columns.hashes[row], None)
         yield from ((rate, base_rates[case]) for case, rate in rates.items() if case in base_rates)
 
 

@@ -20,6 +20,7 @@ from scoregate.core.exemptions import Exemptions, QuarantinedCases
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.core.runs.evidence import TrialMark, Use, does_count
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.usage import sum_usage
@@ -264,7 +265,7 @@ def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observ
         replace(
             suite,
             columns=kept[at],
-            usage=_add_usage(suite.usage, left_out[at]),
+            usage=_add_usage(suite.usage, left_out[at]) if does_count(TrialMark.EXCUSED, Use.SPENT) else suite.usage,
             read=_filter_reader(suite.read, is_kept),
         )
         if at in affected
@@ -331,7 +332,8 @@ class _Trials:
         suite = self._run.suites[case.suite]
         key = (_Place(case.suite, self._pairs.get(case.suite)), case.hash)
         known = self._get(key, suite, case, entry)
-        if suite.carried is not None or case.reused is not None:
+        origin = suite.evidence.find_origin(is_reused=case.reused is not None)
+        if not (does_count(origin, Use.STABLE) and does_count(TrialMark.EXCUSED, Use.STABLE)):
             self._kept.add(key)
         self._found[key] = replace(known, statuses=(*known.statuses, case.status))
 

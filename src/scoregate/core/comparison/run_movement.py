@@ -7,6 +7,7 @@ from math import hypot, isfinite, sqrt
 from statistics import stdev
 
 from scoregate.core.records import record
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.history import evaluator_digest
 from scoregate.core.runs.past_runs import MOST_RUNS
 from scoregate.core.runs.run import Run, SuiteResult
@@ -108,6 +109,6 @@ def collect_run_means(base: Run, suite: SuiteResult, states: Mapping[str, str]) 
         column, made_by = past.scores.get(name, ()), evaluator_digest(info)
         scores = [column[index] for index in same if column]
         known = [each.mean for each in scores if each is not None and each.made_by == made_by]
-        own = suite.mean(name) if suite.carried is None else None
+        own = suite.mean(name) if suite.evidence.counts_whole(Use.HISTORY) else None
         means[name] = [*known, *([] if own is None else [own])][-MOST_RUNS:]
     return means

@@ -111,7 +111,7 @@ class SliceChoice:
         *,
         criteria_of: Callable[[SuiteResult], Criteria],
         baselines: Mapping[int, Sequence[SuiteResult]] = MappingProxyType({}),
-        extras: Mapping[int, ExtraTrials | None] = MappingProxyType({}),
+        extras: Mapping[int, ExtraTrials] = MappingProxyType({}),
         controls: Mapping[str, ControlledSuite] = MappingProxyType({}),
     ) -> SliceTable:
         """Compare every slice.

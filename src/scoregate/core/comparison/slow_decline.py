@@ -10,6 +10,7 @@ from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.limit_checks import reaches
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import known_values
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.history import evaluator_digest
 from scoregate.core.runs.past_runs import MOST_RUNS, Score, SuiteHistory
 from scoregate.core.runs.run import Run, SuiteResult
@@ -108,8 +109,8 @@ def _split_mean(means: Sequence[float]) -> tuple[float, float]:
 
 def _is_measured(suite: SuiteResult) -> bool:
     """Whether the suite ran as a whole, and no answer was read from a cache: those are no new evidence."""
-    kept = suite.carried or suite.kept or suite.part or suite.columns.cached
-    return suite.complete and not kept and not suite.errors
+    is_measured = suite.evidence.counts_whole(Use.HISTORY) and not (suite.part or suite.columns.cached)
+    return suite.complete and is_measured and not suite.errors
 
 
 def _list_means(run: Run, suite: SuiteResult, evaluator: str, state: str) -> list[float]:

@@ -8,6 +8,8 @@ from math import ceil
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.setups import describe_model_change, describe_unknown_model
+from scoregate.core.declarations.kernel_rules import COMPARABLE, DROP, REGRESSION, SAME_MODEL, SCORES_REMAIN, SLICE_DROP
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate.families import GateLimit, is_collapse
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
@@ -28,9 +30,9 @@ def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     limits = context.limits
     most, origin = find_limit("max_drop", limits.max_drop, row.evaluator, limits)
     if most is not None:
-        yield from list_gate_limits("drop", most, origin, row, context)
+        yield from list_gate_limits(DROP, most, origin, row, context)
     if limits.fail_on_regression:
-        yield from list_gate_limits("regression", *_find_regression_limit(row, context), row, context)
+        yield from list_gate_limits(REGRESSION, *_find_regression_limit(row, context), row, context)
 
 
 def list_slice_limits(place: int, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
@@ -38,7 +40,7 @@ def list_slice_limits(place: int, row: Row, context: SuiteContext) -> Iterator[G
     name = context.comparison.slices.rows[place].name
     most, origin = find_limit("max_slice_drop", context.limits.max_slice_drop, name, context.limits)
     if most is not None:
-        yield from list_gate_limits("slice drop", most, origin, row, context)
+        yield from list_gate_limits(SLICE_DROP, most, origin, row, context)
 
 
 def find_limit(setting: str, table: Mapping[str, float], name: str, limits: Limits) -> tuple[float | None, str]:
@@ -53,9 +55,9 @@ def _find_regression_limit(row: Row, context: SuiteContext) -> tuple[float, str]
     return smallest, context.limits.find_origin("fail_on_regression")
 
 
-def list_gate_limits(rule: str, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
+def list_gate_limits(rule: Rule, most: float, origin: str, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     """The limit, if it can make the run red."""
-    if context.limits.severity_of(rule) is Severity.FAIL and row.evaluator not in context.uncalibrated:
+    if rule.severity_in(context.limits) is Severity.FAIL and row.evaluator not in context.uncalibrated:
         yield GateLimit(rule, most, origin)
 
 
@@ -65,14 +67,14 @@ def check_drops(context: SuiteContext) -> Iterator[Finding]:
         limit, origin = find_limit("max_drop", context.limits.max_drop, row.evaluator, context.limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
-        yield from check_drop("drop", row, context, most=limit, origin=origin)
+        yield from check_drop(DROP, row, context, most=limit, origin=origin)
 
 
-def check_drop(rule: str, row: Row, context: SuiteContext, *, most: float, origin: str) -> Iterator[Finding]:
+def check_drop(rule: Rule, row: Row, context: SuiteContext, *, most: float, origin: str) -> Iterator[Finding]:
     """The finding of a row with a limit for its drop, unless another rule reports the row.
 
     Args:
-        rule: the name of the rule.
+        rule: the rule.
         row: the row.
         context: its suite.
         most: the largest allowed drop, in the unit of the scores.
@@ -100,9 +102,9 @@ def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
             continue
         is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
         text = f"a drop of at most {limit:.3f}"
-        findings = _check_row("slice drop", row, context, is_beyond=is_beyond, limit=text, origin=origin)
+        findings = _check_row(SLICE_DROP, row, context, is_beyond=is_beyond, limit=text, origin=origin)
         if row.label is RowLabel.UNMEASURABLE:
-            finding = Finding("slice drop", Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
+            finding = Finding(SLICE_DROP, Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
             findings = iter((finding,))
         for finding in findings:
             is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
@@ -134,7 +136,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # the other relative gate of this row reports it
         smallest, origin = _find_regression_limit(row, context)
         is_beyond = reaches(-row.effect, smallest) and not row.is_accepted
-        yield from _check_row("regression", row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
+        yield from _check_row(REGRESSION, row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
 
 
 def _is_unmeasured(row: Row) -> bool:
@@ -143,12 +145,12 @@ def _is_unmeasured(row: Row) -> bool:
 
 
 def _check_row(
-    rule: str, row: Row, context: SuiteContext, *, is_beyond: bool, limit: str, origin: str
+    rule: Rule, row: Row, context: SuiteContext, *, is_beyond: bool, limit: str, origin: str
 ) -> Iterator[Finding]:
     """The finding of a row, unless another rule reports the row.
 
     Args:
-        rule: the name of the rule.
+        rule: the rule.
         row: the row.
         context: its suite.
         is_beyond: whether the drop exceeds the limit.
@@ -232,12 +234,12 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
     )
     # A control has too few cases of small suites to separate a change from a drift of the provider.
     conclusion = Conclusion.UNMEASURABLE if context.comparison.run.control is not None else Conclusion.FAILED
-    limits: dict[str, GateLimit] = {}
+    limits: dict[Rule, GateLimit] = {}
     for limit in (limit for each in fallen for limit in each.limits):
         limits[limit.rule] = max(limits.get(limit.rule, limit), limit, key=lambda each: each.most)
     for limit in limits.values():
-        if reaches(-mean, limit.most) if limit.rule == "regression" else exceeds(-mean, limit.most):
-            text = "no regression" if limit.rule == "regression" else f"a drop of at most {limit.most:.3f}"
+        if reaches(-mean, limit.most) if limit.rule is REGRESSION else exceeds(-mean, limit.most):
+            text = "no regression" if limit.rule is REGRESSION else f"a drop of at most {limit.most:.3f}"
             yield Finding(limit.rule, conclusion, value, text, limit.origin)
             return
 
@@ -288,7 +290,7 @@ def check_comparable(context: SuiteContext) -> Iterator[Finding]:
         )
         if is_lost and is_watched(row, context):
             value = f"{row.label}: {row.reason}"
-            yield Finding("comparable", Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
+            yield Finding(COMPARABLE, Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
 
 
 def check_model(context: SuiteContext) -> Iterator[Finding]:
@@ -300,7 +302,7 @@ def check_model(context: SuiteContext) -> Iterator[Finding]:
         (Conclusion.UNMEASURABLE, describe_unknown_model),
     ):
         if value := describe(context.suite, base):
-            yield Finding("same model", conclusion, value, "the baseline's model", "severity", context.suite.label)
+            yield Finding(SAME_MODEL, conclusion, value, "the baseline's model", "severity", context.suite.label)
 
 
 def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
@@ -317,7 +319,7 @@ def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
             limit = "a score of at least 1 case"
         else:
             continue
-        yield Finding("scores remain", Conclusion.UNMEASURABLE, value, limit, origin, row.suite, row.evaluator)
+        yield Finding(SCORES_REMAIN, Conclusion.UNMEASURABLE, value, limit, origin, row.suite, row.evaluator)
 
 
 def _is_needed(row: Row, context: SuiteContext) -> bool:

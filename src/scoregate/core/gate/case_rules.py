@@ -9,12 +9,14 @@ from functools import partial
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.estimates import one_sided_p
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
+from scoregate.core.declarations.kernel_rules import CRITICAL_CASE, CRITICAL_CASES_REMAIN, NEW_ERRORS
 from scoregate.core.exemptions import AcceptedRegression, matches_case
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
 from scoregate.core.statistics.significance import exact_sign_flip_p
@@ -35,7 +37,8 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
     if not context.limits.fail_on_critical:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
-    confirmations = {each.case: each for each in comparison.run.confirmations if each.suite == suite.label}
+    known = comparison.run.confirmations if does_count(TrialRole.RETRY, Use.FAILURES) else ()
+    confirmations = {each.case: each for each in known if each.suite == suite.label}
     cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)
     for case in cases:
@@ -47,7 +50,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         entry = find_accepted_case(comparison, suite, case)
         accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
-            "critical case",
+            CRITICAL_CASE,
             Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
             f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
             "no critical case newly fails",
@@ -137,7 +140,7 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
 def _not_measured(context: SuiteContext, value: str) -> Finding:
     origin = context.limits.find_origin("fail_on_critical")
     limit = "every critical case of the baseline"
-    return Finding("critical cases remain", Conclusion.UNMEASURABLE, value, limit, origin, context.suite.label)
+    return Finding(CRITICAL_CASES_REMAIN, Conclusion.UNMEASURABLE, value, limit, origin, context.suite.label)
 
 
 def _find_critical_cases(columns: Columns) -> list[str]:
@@ -187,11 +190,11 @@ def check_new_errors(context: SuiteContext) -> Iterator[Finding]:
         return
     exact = exact_sign_flip_p(pairs.sums)
     p = max(one_sided_p(pairs)[1], 0.0 if exact is None else exact[1])
-    if p > criteria.alpha / 2 / max(1, len(context.comparison.measured_pairs)):
+    if p > criteria.alpha / 2 / max(1, len(context.comparison.pairs_for(Use.TEST))):
         return
     value = f"{pairs.rose:,} of {pairs.n:,} cases newly meet an error, {pairs.fell:,} don't any more"
     limit = "no more errors than in the baseline"
-    yield Finding("new errors", Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
+    yield Finding(NEW_ERRORS, Conclusion.UNMEASURABLE, value, limit, "always", context.suite.label)
 
 
 def _flag_errors(columns: Columns, errored: Collection[int]) -> Iterator[TrialValue]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
 from scoregate.core.comparison.row_labels import COMPARED, is_falling, label_row, p_or_one
 from scoregate.core.gate.baseline_rules import list_limits, list_slice_limits
+from scoregate.core.gate.check import WatchedRows
 from scoregate.core.gate.families import (
     Families,
     GateLimit,
@@ -20,7 +21,6 @@ from scoregate.core.gate.families import (
 )
 from scoregate.core.gate.finding import RatioTest, SuiteContext
 from scoregate.core.gate.quantity_rules import measure_ratios
-from scoregate.core.gate.rule import WatchedRows
 from scoregate.core.limit_checks import reaches
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, Severity
@@ -36,7 +36,7 @@ class CorrectedSuites:
 
 
 def correct_gates(
-    comparison: Comparison, suites: Sequence[SuiteContext], alpha: float, tables: Iterable[WatchedRows] = ()
+    comparison: Comparison, suites: Sequence[SuiteContext], alpha: float, tables: Sequence[WatchedRows]
 ) -> CorrectedSuites:
     """Correct the p of all rows that a relative gate watches: a run without a change is red by any in at most 2.5 %.
 
@@ -48,10 +48,9 @@ def correct_gates(
         comparison: the run and its baseline.
         suites: the contexts of all suites of the run.
         alpha: the two-sided level of the whole run, in (0, 1).
-        tables: the rows that features add to the family of scores.
+        tables: the rows in the family of scores.
     """
     watched = {suite.suite.label: suite for suite in reversed(suites)}
-    tables = (_SCORES, _SLICES, *tables)
     members = list(_find_members(comparison, watched, tables))
     tests = [(suite, test) for suite in suites for test in measure_ratios(suite)]
     gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
@@ -145,12 +144,12 @@ def _put_slices(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
     return replace(comparison, slices=replace(slices, rows=tuple(sliced)))
 
 
-_SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), _put_rows)
-_SLICES = WatchedRows(_list_slices, list_slice_limits, _put_slices)
+SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), _put_rows)
+SLICES = WatchedRows(_list_slices, list_slice_limits, _put_slices)
 
 
 def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:
-    return test.p is not None and suite.limits.severity_of(test.finding.rule) is Severity.FAIL
+    return test.p is not None and test.finding.declaration.severity_in(suite.limits) is Severity.FAIL
 
 
 def _correct_alone(test: RatioTest) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.row_labels import correct_with_accepted, is_in_family, p_or_one
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.records import record
 from scoregate.core.statistics.joint_test import joint_fall_test
 from scoregate.core.statistics.significance import benjamini_hochberg
@@ -58,12 +59,12 @@ class GateLimit:
     """A limit of a relative gate on a row.
 
     Attributes:
-        rule: the name of the rule.
+        rule: the rule.
         most: the largest allowed drop, in the unit of the scores.
         origin: where the limit is set.
     """
 
-    rule: str
+    rule: Rule
     most: float
     origin: str
 

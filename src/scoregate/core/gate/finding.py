@@ -10,6 +10,7 @@ from scoregate.core.comparison.agreement import Calibrations
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Measure, Row
 from scoregate.core.comparison.evaluator_changes import EvaluatorChange
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.gate.families import Families
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, Limits, Policy
@@ -24,47 +25,12 @@ class Conclusion(StrEnum):
     UNMEASURABLE = "unmeasurable"
 
 
-# By rule: the title of a failed rule, and the title of a passed rule.
-_TITLES = {
-    "something ran": ("No suite ran", "Suites ran"),
-    "run complete": ("The run is incomplete", "Complete run"),
-    "stopped early": ("The run was stopped", "Run not stopped"),
-    "scripts end well": ("A script failed", "Scripts"),
-    "scripts run suites": ("A script ran no suite", "Scripts"),
-    "suites remain": ("A suite of the baseline is missing", "Suites of the baseline"),
-    "base present": ("No baseline to compare with", "Baseline"),
-    "base readable": ("The baseline can't be read", "Baseline"),
-    "policy available": ("The base's settings aren't available", "Policy"),
-    "evaluators unchanged": ("An evaluator isn't the baseline's", "Evaluators"),
-    "filters match": ("A filter matches no suite", "Filters"),
-    "limits apply": ("A limit matches no suite or evaluator", "Limits"),
-    "suite is valid": ("The suite reported an error", "Suite"),
-    "suite finished": ("The suite didn't finish", "Suite"),
-    "cases ran": ("No case ran", "Cases"),
-    "cases were evaluated": ("Nothing was evaluated", "Evaluations"),
-    "evaluations pending": ("Evaluations wait for people", "Evaluations"),
-    "calls answered": ("Most model calls failed", "Model calls"),
-    "suites report": ("A suite didn't report", "Suites"),
-    "scores remain": ("Scores are missing", "Scores"),
-    "comparable": ("Can't be compared with the baseline", "Comparable"),
-    "same model": ("The model isn't the baseline's", "Model"),
-    "critical case": ("A critical case fails", "Critical case"),
-    "critical cases remain": ("A critical case isn't measured", "Critical cases"),
-    "error rate": ("Too many errors", "Error rate"),
-    "new errors": ("More errors than in the baseline", "New errors"),
-    "p95 latency": ("p95 latency", "p95 latency"),
-    "p95 latency ratio": ("p95 latency ratio", "p95 latency ratio"),
-    "judge agreement": ("Judge not calibrated", "Judge agreement"),
-    "assert_test": ("assert_test", "assert_test"),
-}
-
-
 @record
 class Finding:
     """The result of one rule.
 
     Attributes:
-        rule: the name of the rule.
+        declaration: its rule.
         conclusion: whether the rule passed.
         value: the measured value, as text.
         limit: the required value, as text.
@@ -75,10 +41,9 @@ class Finding:
         uncertain: whether the distance to the limit is within noise.
         slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
         applied: whether the limit could be applied; otherwise `value` is the reason.
-        titles: the titles of its rule, failed and passed; None for the kernel's own rules.
     """
 
-    rule: str
+    declaration: Rule
     conclusion: Conclusion
     value: str
     limit: str
@@ -89,18 +54,22 @@ class Finding:
     uncertain: bool = False
     slice: str | None = None
     applied: bool = True
-    titles: tuple[str, str] | None = None
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule."""
+        return self.declaration.name
 
     @property
     def title(self) -> str:
         """The title of the rule, such as `No suite ran` or `Pass rate`."""
-        failed_title, passed_title = self.titles or _rule_titles(self.rule)
+        failed_title, passed_title = self.declaration.titles
         return passed_title if self.conclusion is Conclusion.PASSED else failed_title
 
     @property
     def preposition(self) -> str:
         """The preposition between title and suite, as in `Pass rate of demo` and `Too many errors in demo`."""
-        failed_title, passed_title = self.titles or _rule_titles(self.rule)
+        failed_title, passed_title = self.declaration.titles
         return "of" if self.conclusion is Conclusion.PASSED or failed_title == passed_title else "in"
 
     @property
@@ -132,11 +101,6 @@ class RatioTest:
     has_all_risen: bool = False
     p: float | None = None
     q: float | None = None
-
-
-def _rule_titles(rule: str) -> tuple[str, str]:
-    name = rule[:1].upper() + rule[1:]
-    return _TITLES.get(rule, (name, name))
 
 
 @record

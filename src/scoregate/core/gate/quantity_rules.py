@@ -12,6 +12,15 @@ from scoregate.core.comparison.comparison_rows import Measure
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides, quantity_side
 from scoregate.core.comparison.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.core.comparison.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
+from scoregate.core.declarations.kernel_rules import (
+    COST,
+    COST_RATIO,
+    P95_LATENCY,
+    P95_LATENCY_RATIO,
+    TOKENS,
+    TOKENS_RATIO,
+)
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.evaluation import Usage
 from scoregate.core.gate.families import LEAST_CASES
 from scoregate.core.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
@@ -35,9 +44,9 @@ def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     cost = sum_known(columns.costs, None if usage is None else usage.cost)
     tokens = sum_known(columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
     latency = compute_p95(columns.durations_ms)
-    yield from _check_limit(context, "cost", "max_cost", limit=limits.max_cost, value=cost, forms=_DOLLARS)
-    yield from _check_limit(context, "tokens", "max_tokens", limit=limits.max_tokens, value=tokens, forms=_TOKENS)
-    yield from _check_limit(context, "p95 latency", "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
+    yield from _check_limit(context, COST, "max_cost", limit=limits.max_cost, value=cost, forms=_DOLLARS)
+    yield from _check_limit(context, TOKENS, "max_tokens", limit=limits.max_tokens, value=tokens, forms=_TOKENS)
+    yield from _check_limit(context, P95_LATENCY, "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
 
 
 _DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)
@@ -47,15 +56,15 @@ _Format: TypeAlias = Callable[[float], str]
 
 
 def _check_limit(
-    context: SuiteContext, rule: str, name: str, *, limit: float | None, value: float | None, forms: Sequence[_Format]
+    context: SuiteContext, rule: Rule, name: str, *, limit: float | None, value: float | None, forms: Sequence[_Format]
 ) -> Iterator[Finding]:
     if limit is None:
         return
     suite, shared = context.suite, None
-    if rule != "p95 latency":
+    if rule is not P95_LATENCY:
         shared = find_shared_usage(context.comparison.run, context.suite)
-    more = _amount(shared, Measure.COST if rule == "cost" else Measure.TOKENS)
-    unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule == "cost" else set[str]()
+    more = _amount(shared, Measure.COST if rule is COST else Measure.TOKENS)
+    unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule is COST else set[str]()
     known, most = round_off(value or 0.0), round_off((value or 0.0) + more)
     conclusion = Conclusion.UNMEASURABLE
     if exceeds(known, limit):
@@ -94,15 +103,15 @@ def measure_ratios(context: SuiteContext) -> Iterator[RatioTest]:
     if base is None:
         return
     for rule, name, limit, measure in (
-        ("cost", "max_cost_ratio", limits.max_cost_ratio, Measure.COST),
-        ("tokens", "max_tokens_ratio", limits.max_tokens_ratio, Measure.TOKENS),
-        ("p95 latency", "max_p95_ratio", limits.max_p95_ratio, Measure.LATENCY),
+        (COST_RATIO, "max_cost_ratio", limits.max_cost_ratio, Measure.COST),
+        (TOKENS_RATIO, "max_tokens_ratio", limits.max_tokens_ratio, Measure.TOKENS),
+        (P95_LATENCY_RATIO, "max_p95_ratio", limits.max_p95_ratio, Measure.LATENCY),
     ):
         if limit is not None:
             new, old = _measure(context.suite, measure), _measure(base, measure)
             origin = limits.find_origin(name)
             finding = Finding(
-                *(f"{rule} ratio", Conclusion.PASSED, "", f"≤ {limit:g} ×", origin, context.suite.label), bound=limit
+                *(rule, Conclusion.PASSED, "", f"≤ {limit:g} ×", origin, context.suite.label), bound=limit
             )
             yield _test_ratio(RatioTest(measure, finding), new, old)
 

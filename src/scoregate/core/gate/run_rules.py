@@ -9,6 +9,22 @@ from glob import escape
 from itertools import chain
 
 from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.declarations.kernel_rules import (
+    BASE_PRESENT,
+    BASE_READABLE,
+    CALLS_ANSWERED,
+    EVALUATORS_UNCHANGED,
+    FILTERS_MATCH,
+    LIMITS_APPLY,
+    POLICY_AVAILABLE,
+    RUN_COMPLETE,
+    SCRIPTS_END_WELL,
+    SCRIPTS_RUN_SUITES,
+    SOMETHING_RAN,
+    STOPPED_EARLY,
+    SUITES_REMAIN,
+    SUITES_REPORT,
+)
 from scoregate.core.event_values import INTERRUPTED
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext
@@ -30,7 +46,7 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
         value = "all were skipped" if run.skipped else "none was found"
         if run.selection and (run.scripts or _LAST_FAILED in run.selection):
             value = f"no case matches {run.selection}"
-        yield Finding("something ran", Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
+        yield Finding(SOMETHING_RAN, Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
 def check_run_complete(context: RunContext) -> Iterator[Finding]:
@@ -38,15 +54,15 @@ def check_run_complete(context: RunContext) -> Iterator[Finding]:
     run = context.comparison.run
     if run.shard is not None:
         value = f"it is shard {run.shard.number} of {run.shard.of}"
-        yield Finding("run complete", Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
+        yield Finding(RUN_COMPLETE, Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
     elif not run.complete and not explains_gaps(run):
-        yield Finding("run complete", Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
+        yield Finding(RUN_COMPLETE, Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
 def check_stopped(context: RunContext) -> Iterator[Finding]:
     """A run that its failing cases stopped has failed."""
     if why := context.comparison.run.stopped:
-        yield Finding("stopped early", Conclusion.FAILED, why, "no failing case", "--max-failures")
+        yield Finding(STOPPED_EARLY, Conclusion.FAILED, why, "no failing case", "--max-failures")
 
 
 def check_scripts(context: RunContext) -> Iterator[Finding]:
@@ -55,7 +71,7 @@ def check_scripts(context: RunContext) -> Iterator[Finding]:
     A test runner may exit with its own code for failed tests, if its result file has a failed test.
     """
     for value in find_script_failures(context.comparison.run).values():
-        yield Finding("scripts end well", Conclusion.UNMEASURABLE, value, "exit code 0", "always")
+        yield Finding(SCRIPTS_END_WELL, Conclusion.UNMEASURABLE, value, "exit code 0", "always")
 
 
 def explains_gaps(run: Run, script: str | None = None) -> bool:
@@ -97,7 +113,7 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
                 value += "; tests of pytest are recorded with the fixture `scoregate`, its mark, or --junit FILE"
             elif not script.name.endswith(".py"):
                 value += "; name a file with its results, --junit FILE or --import FORMAT:FILE, or write events"
-            yield Finding("scripts run suites", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
+            yield Finding(SCRIPTS_RUN_SUITES, Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
 def check_expected_suites(context: RunContext) -> Iterator[Finding]:
@@ -117,7 +133,7 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
             excused = suite in run.skipped or bool(run.selection) or not matches_filters(suite, run.filters)
             if (script.name, suite) not in reported and not excused:
                 value = f"{suite} in {script.name}"
-                yield Finding("suites report", Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
+                yield Finding(SUITES_REPORT, Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
 
 
 def check_model_calls(context: RunContext) -> Iterator[Finding]:
@@ -127,14 +143,14 @@ def check_model_calls(context: RunContext) -> Iterator[Finding]:
     """
     for script, (failed, calls) in find_unanswered(context.comparison.run.model_calls).items():
         value = f"{failed:,} of {calls:,} calls of {script} through the gateway got no answer"
-        yield Finding("calls answered", Conclusion.UNMEASURABLE, value, "answers to at least half", "always")
+        yield Finding(CALLS_ANSWERED, Conclusion.UNMEASURABLE, value, "answers to at least half", "always")
 
 
 def check_base_suites(context: RunContext) -> Iterator[Finding]:
     """Every suite of the baseline is still there."""
     for label in context.comparison.unexcused_missing_suites:
         yield Finding(
-            "suites remain", Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the baseline", "always"
+            SUITES_REMAIN, Conclusion.UNMEASURABLE, f"{label} is gone", "every suite of the baseline", "always"
         )
 
 
@@ -147,19 +163,19 @@ def check_baseline(context: RunContext) -> Iterator[Finding]:
     comparison, gates = context.comparison, context.policy.relative_gates
     why = comparison.base_note or "no baseline"
     if comparison.base is None and context.policy.require_baseline:
-        yield Finding("base present", Conclusion.UNMEASURABLE, why, "a baseline", "require_baseline")
+        yield Finding(BASE_PRESENT, Conclusion.UNMEASURABLE, why, "a baseline", "require_baseline")
     elif comparison.base_unreadable and gates:
         value = f"{why}; {' and '.join(gates)} can't be applied without it"
-        yield Finding("base readable", Conclusion.UNMEASURABLE, value, "the baseline", "always")
+        yield Finding(BASE_READABLE, Conclusion.UNMEASURABLE, value, "the baseline", "always")
     elif comparison.base is None and comparison.run.compared_with is not None and gates:
-        yield Finding("base present", Conclusion.UNMEASURABLE, why, "the baseline of this run", "always")
+        yield Finding(BASE_PRESENT, Conclusion.UNMEASURABLE, why, "the baseline of this run", "always")
 
 
 def check_policy(context: RunContext) -> Iterator[Finding]:
     """The baseline's policy is available if it should apply; a change could loosen its own policy."""
     if context.policy_problem:
         value, limit = f"{context.policy_problem}; judged by the settings of the change", "the settings of the base"
-        yield Finding("policy available", Conclusion.UNMEASURABLE, value, limit, "policy_from = base")
+        yield Finding(POLICY_AVAILABLE, Conclusion.UNMEASURABLE, value, limit, "policy_from = base")
 
 
 def check_evaluators(context: RunContext) -> Iterator[Finding]:
@@ -169,7 +185,7 @@ def check_evaluators(context: RunContext) -> Iterator[Finding]:
     suites, limit = context.comparison.run.suites, "as in the baseline"
     for each in context.evaluator_changes:
         label = suites[each.suite].label
-        yield Finding("evaluators unchanged", Conclusion.FAILED, each.what, limit, "", label, each.evaluator)
+        yield Finding(EVALUATORS_UNCHANGED, Conclusion.FAILED, each.what, limit, "", label, each.evaluator)
 
 
 def check_filters(context: RunContext) -> Iterator[Finding]:
@@ -180,7 +196,7 @@ def check_filters(context: RunContext) -> Iterator[Finding]:
     for glob in run.filters:
         if not any(matches_filters(suite, [glob]) for suite in (*ran, *run.skipped)):
             value = f"the filter {glob} matched {f'none of {known}' if known else 'nothing'}"
-            yield Finding("filters match", Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
+            yield Finding(FILTERS_MATCH, Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
 def check_limits(context: RunContext) -> Iterator[Finding]:
@@ -203,7 +219,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
             known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
             origin = next(iter(limits.origin.values()), "default")
             value = f"{glob} matches none of the suites that ran: {known}"
-            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
+            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
     yield from _limits_without_evaluator(context.policy.default, run.suites, is_partial=run.narrowed)
     if run.suites and not run.narrowed:
         yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
@@ -226,7 +242,7 @@ def _critical_limits_without_case(context: RunContext) -> Iterator[Finding]:
     known = f"; the tags are {', '.join(sorted(tags)[:_MOST_NAMES])}" if tags else ""
     value = f"fail_on_critical: no case has the tag {CRITICAL!r}{known}"
     origin = policy.limits_of(suites[0]).find_origin("fail_on_critical")
-    yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a case with the tag", origin)
+    yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a case with the tag", origin)
 
 
 def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
@@ -234,7 +250,7 @@ def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResu
     for glob, own in criteria.evaluators.items():
         if own.threshold is not None and names and not any(fnmatchcase(name, glob) for name in names):
             value = f"{glob} matches no evaluator, and has a threshold"
-            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a pattern that matches", "[evaluators]")
+            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a pattern that matches", "[evaluators]")
 
 
 def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, is_partial: bool) -> Iterator[Finding]:
@@ -253,7 +269,7 @@ def _limits_without_evaluator(limits: Limits, suites: Iterable[SuiteResult], *, 
             if any(fnmatchcase(name, glob) for name in names) or (is_partial and not origin.startswith("--")):
                 continue
             yield Finding(
-                "limits apply",
+                LIMITS_APPLY,
                 Conclusion.UNMEASURABLE,
                 f"{glob} in {rule} matches no evaluator",
                 "a pattern that matches",
@@ -270,10 +286,10 @@ def _limits_without_slice(comparison: Comparison, limits: Limits, suites: Iterab
         origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
         if not any(fnmatchcase(name, glob) for name in names):
             value = f"{glob} in max_slice_drop matches no slice with cases"
-            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a slice with cases", origin)
+            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a slice with cases", origin)
         elif hidden:
             value = f"{glob} in max_slice_drop: {hidden:,} of the slices that limits name are too many to compare"
-            yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "fewer slices", origin)
+            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "fewer slices", origin)
 
 
 def _clusters_without_case(limits: Limits, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
@@ -282,4 +298,4 @@ def _clusters_without_case(limits: Limits, suites: Iterable[SuiteResult]) -> Ite
     if limits.cluster is not None and columns and not any(each.clusters for each in columns):
         value = f"no case has a cluster by {limits.cluster}"
         origin = limits.find_origin("cluster")
-        yield Finding("limits apply", Conclusion.UNMEASURABLE, value, "a field or pattern that matches", origin)
+        yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a field or pattern that matches", origin)

@@ -8,6 +8,19 @@ from statistics import fmean
 
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.core.declarations.kernel_rules import (
+    ASSERT_TEST,
+    CASES_RAN,
+    CASES_WERE_EVALUATED,
+    ERROR_RATE,
+    EVALUATIONS_PENDING,
+    JUDGE_AGREEMENT,
+    MEAN_SCORE,
+    PASS_RATE,
+    SUITE_FINISHED,
+    SUITE_IS_VALID,
+)
+from scoregate.core.declarations.rule import Rule
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.core.gate.run_rules import explains_gaps, find_script_failures
 from scoregate.core.limit_checks import exceeds, reaches
@@ -28,7 +41,7 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         # The title of the finding names the suite.
         text = error.message.removeprefix(f"suite {suite.id!r}: ")
         kind = "" if error.type == "InvalidSuite" else f"{error.type}: "
-        yield _unmeasurable(suite, "suite is valid", f"{kind}{text}{_place(suite)}", "no error")
+        yield _unmeasurable(suite, SUITE_IS_VALID, f"{kind}{text}{_place(suite)}", "no error")
     if suite.script in find_script_failures(context.comparison.run):
         return  # reported once, by the script
     if not suite.complete and explains_gaps(context.comparison.run):
@@ -38,21 +51,21 @@ def check_complete(context: SuiteContext) -> Iterator[Finding]:
         progress = f"{_count_cases(finished)} finished, then no more"
         if suite.planned is not None:
             progress = f"{finished:,} of {suite.planned:,} planned cases finished"
-        yield _unmeasurable(suite, "suite finished", progress, "a finished suite")
+        yield _unmeasurable(suite, SUITE_FINISHED, progress, "a finished suite")
     if suite.errors and not suite.evaluations:
         return  # an error is the reason, and no setting relaxes the rule that reports it
     if not len(suite.columns):
         value = "every case of the suite is quarantined" if _has_quarantine(context) else f"0 cases{_place(suite)}"
-        yield _unmeasurable(suite, "cases ran", value, "at least 1 case")
+        yield _unmeasurable(suite, CASES_RAN, value, "at least 1 case")
     elif not suite.evaluations:
-        rule = "evaluations pending" if suite.pending else "cases were evaluated"
+        rule = EVALUATIONS_PENDING if suite.pending else CASES_WERE_EVALUATED
         yield _unmeasurable(suite, rule, _describe_no_evaluations(context), "at least 1 score or label")
 
 
 def _reports_no_evaluations(context: SuiteContext) -> bool:
     """Whether the run is unmeasurable because the suite has no evaluations, whatever its error rate is."""
     is_unscored = not (context.suite.evaluations or context.suite.pending)
-    return is_unscored and context.limits.severity_of("cases were evaluated") is Severity.FAIL
+    return is_unscored and CASES_WERE_EVALUATED.severity_in(context.limits) is Severity.FAIL
 
 
 def _has_quarantine(context: SuiteContext) -> bool:
@@ -85,7 +98,7 @@ def _describe_no_evaluations(context: SuiteContext) -> str:
     return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
 
 
-def _unmeasurable(suite: SuiteResult, rule: str, value: str, limit: str) -> Finding:
+def _unmeasurable(suite: SuiteResult, rule: Rule, value: str, limit: str) -> Finding:
     return Finding(rule, Conclusion.UNMEASURABLE, value, limit, "always", suite.label)
 
 
@@ -105,7 +118,7 @@ def check_error_rate(context: SuiteContext) -> Iterator[Finding]:
         return  # reported once, by the script or the run
     rate = len(bad) / len(columns)
     yield Finding(
-        "error rate",
+        ERROR_RATE,
         Conclusion.UNMEASURABLE if exceeds(rate, limit) else Conclusion.PASSED,
         f"{len(bad):,} of {columns.count_noun(len(columns))} ({format_percent(rate)})",
         f"≤ {_format_limit(limit)}",
@@ -138,7 +151,7 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     value += f", {errored:,} more met an error" if errored else ""
     noise = f", ±{(high - low) / 2:.1%} at {_count_cases(cases)}" if is_uncertain else ""
     yield Finding(
-        "pass rate",
+        PASS_RATE,
         Conclusion.PASSED if reaches(max(rate, bound), limit) else Conclusion.FAILED,
         value + noise + _describe_drift(context),
         f"≥ {_format_limit(limit)}" + ("" if confidence is None else f" with {format_percent(confidence)} confidence"),
@@ -192,7 +205,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             value += f", ±{noise:.3f} at {_count_cases(cases)}" if is_uncertain else ""
             value += _describe_drift(context, name)
         yield Finding(
-            "mean score",
+            MEAN_SCORE,
             conclusion,
             value,
             f"≥ {format_digits(limit, 2)}",
@@ -238,7 +251,7 @@ def check_assertions(context: SuiteContext) -> Iterator[Finding]:
     else:
         conclusion = Conclusion.FAILED
         value = f"{_count_cases(columns.count(Status.FAILED))} failed{f', {errored:,} met errors' if errored else ''}"
-    yield Finding("assert_test", conclusion, value, "every case passes", "the suite", suite.label)
+    yield Finding(ASSERT_TEST, conclusion, value, "every case passes", "the suite", suite.label)
 
 
 def check_judge_agreement(context: SuiteContext) -> Iterator[Finding]:
@@ -254,4 +267,4 @@ def check_judge_agreement(context: SuiteContext) -> Iterator[Finding]:
         problem = context.uncalibrated.get(name)
         conclusion = Conclusion.FAILED if problem else Conclusion.PASSED
         value = problem or describe_reviews(reviews)
-        yield Finding("judge agreement", conclusion, value, limit, origin, context.suite.label, name, bound=least)
+        yield Finding(JUDGE_AGREEMENT, conclusion, value, limit, origin, context.suite.label, name, bound=least)

@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from types import MappingProxyType
 
 from scoregate.core.comparison.agreement import Calibrations, explain_uncalibrated
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.evaluator_changes import EvaluatorChange, find_evaluator_changes
+from scoregate.core.declarations.kernel_rules import (
+    ASSERT_TEST,
+    BASE_PRESENT,
+    BASE_READABLE,
+    CALLS_ANSWERED,
+    CASES_RAN,
+    CASES_WERE_EVALUATED,
+    COMPARABLE,
+    COST,
+    COST_RATIO,
+    CRITICAL_CASE,
+    CRITICAL_CASES_REMAIN,
+    DROP,
+    ERROR_RATE,
+    EVALUATIONS_PENDING,
+    EVALUATORS_UNCHANGED,
+    FILTERS_MATCH,
+    JUDGE_AGREEMENT,
+    LIMITS_APPLY,
+    MEAN_SCORE,
+    NEW_ERRORS,
+    P95_LATENCY,
+    P95_LATENCY_RATIO,
+    PASS_RATE,
+    POLICY_AVAILABLE,
+    REGRESSION,
+    RUN_COMPLETE,
+    SAME_MODEL,
+    SCORES_REMAIN,
+    SCRIPTS_END_WELL,
+    SCRIPTS_RUN_SUITES,
+    SLICE_DROP,
+    SOMETHING_RAN,
+    STOPPED_EARLY,
+    SUITE_FINISHED,
+    SUITE_IS_VALID,
+    SUITES_REMAIN,
+    SUITES_REPORT,
+    TOKENS,
+    TOKENS_RATIO,
+)
 from scoregate.core.gate.baseline_rules import (
     check_comparable,
     check_drops,
@@ -20,10 +60,10 @@ from scoregate.core.gate.baseline_rules import (
     check_small_rows,
 )
 from scoregate.core.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
-from scoregate.core.gate.correction import correct_gates
+from scoregate.core.gate.check import Check, RunCheck, SuiteCheck, order_checks
+from scoregate.core.gate.correction import SCORES, SLICES, correct_gates
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
-from scoregate.core.gate.rule import Rule, SuiteRule
 from scoregate.core.gate.run_rules import (
     check_any_suite,
     check_base_suites,
@@ -49,47 +89,45 @@ from scoregate.core.gate.suite_rules import (
     match_limit,
 )
 from scoregate.core.records import record
-from scoregate.core.runs.arms import is_without
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.policy import DEFAULTS, Policy, Severity
 from scoregate.core.runs.run import SuiteResult
 
-RUN_RULES: tuple[Callable[[RunContext], Iterator[Finding]], ...] = (
-    check_any_suite,
-    check_run_complete,
-    check_stopped,
-    check_scripts,
-    check_scripts_report,
-    check_expected_suites,
-    check_model_calls,
-    check_base_suites,
-    check_baseline,
-    check_policy,
-    check_evaluators,
-    check_filters,
-    check_limits,
+RUN_CHECKS: tuple[RunCheck, ...] = (
+    Check(check_any_suite, (SOMETHING_RAN,)),
+    Check(check_run_complete, (RUN_COMPLETE,)),
+    Check(check_stopped, (STOPPED_EARLY,)),
+    Check(check_scripts, (SCRIPTS_END_WELL,)),
+    Check(check_scripts_report, (SCRIPTS_RUN_SUITES,)),
+    Check(check_expected_suites, (SUITES_REPORT,)),
+    Check(check_model_calls, (CALLS_ANSWERED,)),
+    Check(check_base_suites, (SUITES_REMAIN,)),
+    Check(check_baseline, (BASE_PRESENT, BASE_READABLE)),
+    Check(check_policy, (POLICY_AVAILABLE,)),
+    Check(check_evaluators, (EVALUATORS_UNCHANGED,)),
+    Check(check_filters, (FILTERS_MATCH,)),
+    Check(check_limits, (LIMITS_APPLY,)),
 )
-SUITE_RULES: tuple[Callable[[SuiteContext], Iterator[Finding]], ...] = (
-    check_complete,
-    check_error_rate,
-    check_new_errors,
-    check_pass_rate,
-    check_mean_scores,
-    check_assertions,
-    check_quantity_limits,
-    check_drops,
-    check_slice_drops,
-    check_regressions,
-    check_comparable,
-    check_model,
-    check_lost_scores,
-    check_quantity_ratios,
-    check_critical_cases,
-    check_critical_cases_remain,
-    check_judge_agreement,
+_COMPLETE = (SUITE_IS_VALID, SUITE_FINISHED, CASES_RAN, CASES_WERE_EVALUATED, EVALUATIONS_PENDING)
+SUITE_CHECKS: tuple[SuiteCheck, ...] = (
+    Check(check_complete, _COMPLETE, in_arms=True),
+    Check(check_error_rate, (ERROR_RATE,), in_arms=True),
+    Check(check_new_errors, (NEW_ERRORS,)),
+    Check(check_pass_rate, (PASS_RATE,)),
+    Check(check_mean_scores, (MEAN_SCORE,)),
+    Check(check_assertions, (ASSERT_TEST,)),
+    Check(check_quantity_limits, (COST, TOKENS, P95_LATENCY)),
+    Check(check_drops, (DROP,), watches=SCORES),
+    Check(check_slice_drops, (SLICE_DROP,), watches=SLICES),
+    Check(check_regressions, (REGRESSION,)),
+    Check(check_comparable, (COMPARABLE,)),
+    Check(check_model, (SAME_MODEL,)),
+    Check(check_lost_scores, (SCORES_REMAIN,)),
+    Check(check_quantity_ratios, (COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO)),
+    Check(check_critical_cases, (CRITICAL_CASE,)),
+    Check(check_critical_cases_remain, (CRITICAL_CASES_REMAIN,)),
+    Check(check_judge_agreement, (JUDGE_AGREEMENT,)),
 )
-
-# The arm without a skill only shows what the skill changes.
-_ARM_RULES = (check_complete, check_error_rate)
 
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}
 
@@ -144,7 +182,7 @@ def evaluate_gates(
     policy_changes: Sequence[str] = (),
     policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
-    rules: Sequence[Rule] = (),
+    checks: Sequence[SuiteCheck] = (),
 ) -> Verdict:
     """Apply every rule; see `judge_comparison`."""
     return judge_comparison(
@@ -153,7 +191,7 @@ def evaluate_gates(
         policy_changes=policy_changes,
         policy_problem=policy_problem,
         calibrations=calibrations,
-        rules=rules,
+        checks=checks,
     )[1]
 
 
@@ -164,7 +202,7 @@ def judge_comparison(
     policy_changes: Sequence[str] = (),
     policy_problem: str = "",
     calibrations: Calibrations = MappingProxyType({}),
-    rules: Sequence[Rule] = (),
+    checks: Sequence[SuiteCheck] = (),
 ) -> tuple[Comparison, Verdict]:
     """Correct what relative gates watch for the number of tests, and apply every rule.
 
@@ -174,33 +212,34 @@ def judge_comparison(
         policy_changes: the differences to the baseline's policy, as text.
         policy_problem: why the baseline's policy, which should apply, is not available; empty if it is.
         calibrations: the agreement of judges with people; used only if the policy depends on it.
-        rules: the rules of features.
+        checks: the checks of features.
 
     Returns:
         The comparison with the labels that the gates' p-values give, and the verdict.
     """
-    suite_rules = tuple(_order_rules(rules))
+    suite_checks = tuple(order_checks(SUITE_CHECKS, checks))
     contexts = [
         _suite_context(index, suite, comparison, policy, calibrations)
         for index, suite in enumerate(comparison.run.suites)
     ]
-    tables = [rule.watches for rule in rules if rule.watches is not None]
+    tables = [check.watches for check in suite_checks if check.watches is not None]
     corrected = correct_gates(comparison, contexts, policy.criteria.alpha, tables)
     comparison, suites = corrected.comparison, corrected.suites
     changed = find_evaluator_changes(comparison)
     run = RunContext(comparison, policy, policy_problem, changed, suites, corrected.families)
-    results = [(finding, policy.default) for rule in RUN_RULES for finding in rule(run)]
+    results = [(finding, policy.default) for check in RUN_CHECKS for finding in check.find(run)]
     # Only rows count whose own severity is `fail`, so that of all suites doesn't matter.
     results += [(finding, DEFAULTS) for finding in check_small_rows(run)]
     results += [
         (finding, suite.limits)
         for suite in suites
-        for rule in (_ARM_RULES if is_without(suite.suite) else suite_rules)
-        for finding in rule(suite)
+        for check in suite_checks
+        if suite.suite.evidence.counts(Use.ERRORS if check.in_arms else Use.LIMITS)
+        for finding in check.find(suite)
     ]
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in results:
-        severity = limits.severity_of(finding.rule)
+        severity = finding.declaration.severity_in(limits)
         if not finding.applied:
             left_out += [finding] if severity is not Severity.OFF else []
         elif finding.conclusion is Conclusion.PASSED or severity is Severity.FAIL:
@@ -222,20 +261,8 @@ def judge_comparison(
 
 def _find_ungated(suites: Iterable[SuiteResult], policy: Policy) -> Iterator[str]:
     for suite in suites:
-        if suite.complete and suite.evaluations and not is_without(suite) and not _can_fail(suite, policy):
+        if suite.complete and suite.evaluations and suite.evidence.counts(Use.LIMITS) and not _can_fail(suite, policy):
             yield suite.label
-
-
-def _order_rules(rules: Sequence[Rule]) -> Iterator[SuiteRule]:
-    """The rules of the kernel, and those of features at their places."""
-    for check in SUITE_RULES:
-        yield from (partial(_check_rule, each) for each in rules if each.before is check)
-        yield check
-
-
-def _check_rule(rule: Rule, context: SuiteContext) -> Iterator[Finding]:
-    titles = rule.failed, rule.passed
-    return (replace(finding, titles=titles) for finding in rule.check(context))
 
 
 def _can_fail(suite: SuiteResult, policy: Policy) -> bool:

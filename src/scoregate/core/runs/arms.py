@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.suite import TASK
-
 
 class Arm(StrEnum):
     """What the agent of a suite runs with."""
@@ -18,8 +15,3 @@ class Arm(StrEnum):
 EXPECTATIONS, TRIGGERED, NOT_TRIGGERED = "expectations", "triggered", "not_triggered"
 """The evaluators of an arm: the share of checks and expectations that hold, whether the skill was loaded where it
 should be, and whether it was not loaded where it should not be."""
-
-
-def is_without(suite: SuiteResult) -> bool:
-    """Whether a suite is the arm `without` of another one. No gate but the error rate applies to it."""
-    return dict(suite.params or {}) == {TASK: Arm.WITHOUT.value} and EXPECTATIONS in suite.evaluators

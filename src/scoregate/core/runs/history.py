@@ -12,6 +12,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.json_io import dump
 from scoregate.core.runs.case_columns import Columns, known_values, percentiles
 from scoregate.core.runs.case_means import count_passes
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.past_runs import (
     MAX_HISTORY_BYTES,
     MAX_TEXT_LENGTH,
@@ -52,7 +53,9 @@ def history_after(run: Run) -> History:
         complete=run.complete,
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
-    measured = {suite.label: suite for suite in run.suites if len(suite.columns) and not (suite.carried or suite.kept)}
+    measured = {
+        each.label: each for each in run.suites if len(each.columns) and each.evidence.counts_whole(Use.HISTORY)
+    }
     states = digest_states(run)
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):

@@ -97,10 +97,6 @@ class Severity(StrEnum):
     OFF = "off"
 
 
-# Kept out of `DEFAULTS`: stored policies of older baselines would otherwise show a difference.
-_DEFAULT_SEVERITY = {"judge_agreement": Severity.WARN, "same_model": Severity.OFF}
-
-
 @record
 class Limits:
     """The limits of a suite; None leaves a limit to the wider setting.
@@ -152,11 +148,6 @@ class Limits:
     cluster: str | None = None
     severity: Mapping[str, Severity] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
-
-    def severity_of(self, rule: str) -> Severity:
-        """The effect of a failed rule, such as `error rate`."""
-        name = rule.replace(" ", "_")
-        return self.severity.get(name, _DEFAULT_SEVERITY.get(name, Severity.FAIL))
 
     def merge(self, narrow: Limits) -> Limits:
         """Replace limits by the ones that narrower limits set; mappings are merged."""

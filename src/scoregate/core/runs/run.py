@@ -11,15 +11,18 @@ from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
+from scoregate.core.runs.arms import EXPECTATIONS, Arm
 from scoregate.core.runs.case_columns import Columns, known_values, sum_known, unpriced_models
 from scoregate.core.runs.case_means import average_scores
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
+from scoregate.core.runs.evidence import Evidence, TrialRole, Use
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.core.runs.past_runs import History
 from scoregate.core.selection.case_choice import CaseInput
 from scoregate.core.slots import NO_SLOTS, Slots
+from scoregate.core.suite import TASK
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
 
@@ -118,6 +121,17 @@ class SuiteResult:
     tools: tuple[ListedTool, ...] = ()
 
     @property
+    def role(self) -> TrialRole:
+        """What its trials were measured for: with a skill or another file for agents, or as the arm without it."""
+        is_without = dict(self.params or {}) == {TASK: Arm.WITHOUT.value} and EXPECTATIONS in self.evaluators
+        return TrialRole.WITHOUT if is_without else TrialRole.MAIN
+
+    @property
+    def evidence(self) -> Evidence:
+        """Where its trials come from, and what they count for."""
+        return Evidence(self.role, len(self.columns), self.carried, self.kept, self.columns.reused)
+
+    @property
     def cases(self) -> Iterator[CaseResult]:
         """The trials, read from disk one by one."""
         return iter(self.read() if self.read is not None else ())
@@ -161,9 +175,8 @@ class SuiteResult:
 
     def _sum_paid(self, values: Iterable[float], own: float | None) -> float | None:
         """The sum, without what trials cost whose results are kept: the base's run has paid for them."""
-        if self.kept is not None:
-            values = (value for row, value in enumerate(values) if row not in self.columns.reused)
-        return sum_known(values, own)
+        others = self.evidence.rows_without(Use.SHOWN_COST)
+        return sum_known((each for row, each in enumerate(values) if row not in others) if others else values, own)
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import field, replace
 from math import isfinite
 from typing import Any
@@ -12,7 +12,7 @@ from scoregate.core.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo
 from scoregate.core.events import CaseFinished, Errored, Event, Labelled, ReviewRequested, Scored, SuiteStarted
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria, EvaluatorCriteria
-from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.text import parse_number
 
 _MOST_KNOWN = 10_000
@@ -198,3 +198,20 @@ def find_unscaled(suite: SuiteResult, baseline_suites: Sequence[SuiteResult], ev
     """Why the scores of an evaluator are on no known scale, in the run or in the baseline; empty if they are."""
     reasons = (f"in the baseline, {why}" for each in baseline_suites if (why := describe_unscaled(each, evaluator)))
     return describe_unscaled(suite, evaluator) or next(reasons, "")
+
+
+def without_rare_unscaled(run: Run, criteria_of: Callable[[SuiteResult], Criteria]) -> Run:
+    """The run with few scores outside [0, 1] as errors of their cases: the evaluator still has a scale.
+
+    Args:
+        run: the run.
+        criteria_of: returns the criteria of a suite.
+    """
+    if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
+        return run
+    suites = tuple(
+        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
+        for suite in run.suites
+    )
+    extras = tuple(without_rare_unscaled(each, criteria_of) for each in run.extras)
+    return replace(run, suites=suites, extras=extras)

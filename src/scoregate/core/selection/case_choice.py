@@ -85,6 +85,7 @@ class CaseChoice:
             strata.setdefault(tuple(sorted(set(case.tags))), []).append(case)
         shares = {tags: self.sample * len(members) / len(cases) for tags, members in strata.items()}
         counts = {tags: int(share) for tags, share in shares.items()}
+        # Equal rests are taken in the order of digests, so that the order of the cases doesn't matter.
         by_rest = sorted(strata, key=lambda tags: (counts[tags] - shares[tags], self._rank("\0".join(tags))))
         for tags in by_rest[: self.sample - sum(counts.values())]:
             counts[tags] += 1

@@ -76,7 +76,7 @@ class _Parser:
             raise self.make_error("a word is empty")
 
     def _accept(self, token: str) -> bool:
-        if self.is_quoted or self.token != token:
+        if self.is_quoted or self.token != token:  # a quoted word is never an operator
             return False
         self._advance()
         return True

@@ -50,7 +50,7 @@ class CaseSelection:
 
     keyword: str = ""
     nodes: tuple[Node, ...] = ()
-    failed: Mapping[str, CasesBySuite] | None = field(default=None, hash=False)
+    failed: Mapping[str, CasesBySuite] | None = field(default=None, hash=False)  # a mapping has no hash
     first: Mapping[str, CasesBySuite] = field(default_factory=dict, hash=False)
     sample: int | None = None
     seed: int = 0
@@ -112,6 +112,7 @@ class CaseSelection:
             path: the path of the source.
         """
         own = [node for node in self.nodes if node.holds_source(path)]
+        # If the file itself is named, too, a case of it limits nothing.
         named = () if any(not node.suite for node in own) else tuple((node.suite, node.case) for node in own)
         return CaseChoice(self.keyword, named, self.sample, self.seed)
 

@@ -35,7 +35,7 @@ def t_quantile(p: float, df: float) -> float:
         low, high = high, 2 * high
     for _ in range(200):
         middle = (low + high) / 2
-        if middle in (low, high):
+        if middle in (low, high):  # no float lies between them
             break
         low, high = (middle, high) if 1 - t_two_sided(middle, df) / 2 < p else (low, middle)
     return (low + high) / 2
@@ -65,7 +65,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     """
     if x <= 0 or x >= 1:
         return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
+    if x > (a + 1) / (a + b + 2):  # the fraction converges fast only below it
         return 1 - incomplete_beta(b, a, 1 - x)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
     return front * _continued_fraction(a, b, x) / a
@@ -86,5 +86,6 @@ def _continued_fraction(a: float, b: float, x: float) -> float:
     return product
 
 
+# Lentz's method divides by these values.
 def _avoid_zero(value: float) -> float:
     return value if fabs(value) > _TINY else _TINY

@@ -47,7 +47,7 @@ def test_groups(values: Iterable[tuple[str, float]]) -> GroupTest:
     if groups < 2 or n <= groups:
         return GroupTest(groups=groups, n=n)
     between = sum(known * known / count for count, known in sums.values()) - total * total / n
-    within = max(0.0, squares - total * total / n - between)
+    within = max(0.0, squares - total * total / n - between)  # rounding may make it negative
     mean_between, mean_within = between / (groups - 1), within / (n - groups)
     if mean_between <= 0:
         return GroupTest(groups=groups, n=n)

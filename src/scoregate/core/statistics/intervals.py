@@ -250,6 +250,7 @@ def wilson_interval(hits: float, n: float, confidence: float = 0.95) -> tuple[fl
     z2 = normal_quantile((1 + confidence) / 2) ** 2
     middle = (hits + z2 / 2) / (n + z2)
     half = sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2)
+    # The ends are exact: rounding would move them off 0 and 1.
     return (0.0 if hits == 0 else max(0.0, middle - half)), (1.0 if hits == n else min(1.0, middle + half))
 
 
@@ -269,7 +270,7 @@ def clopper_pearson_low(hits: int, n: int, level: float) -> float:
     if hits == 0:
         return 0.0
     low, high = 0.0, hits / n
-    for _ in range(60):
+    for _ in range(60):  # more halvings than a float has bits
         middle = (low + high) / 2
         # The probability of at least so many successes.
         is_too_low = incomplete_beta(hits, n - hits + 1, middle) < level
@@ -297,6 +298,7 @@ def mean_score_interval(mean: float, deviation: float, n: int, confidence: float
     by `benchmarks/calibration_means.py`.
     """
     factor = normal_quantile((1 + confidence) / 2) ** 2 / n
+    # No scores in [0, 1] vary more, and rounding may exceed that.
     variance = min(deviation**2 * (n - 1) / n, mean * (1 - mean))
 
     def distance(room: float) -> float:

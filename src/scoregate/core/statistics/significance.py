@@ -185,6 +185,7 @@ def _inversion_p(values: Sequence[float]) -> float:
         negligible = negligible + 1 if abs(term) < _NEGLIGIBLE else 0
         if negligible > len(sizes):
             break
+    # The mid-p of the most extreme outcome is the smallest that is possible.
     return min(1.0, max(p, 2.0 ** -len(sizes), _NEGLIGIBLE))
 
 
@@ -310,6 +311,7 @@ def _draw_p(cases: Sequence[Trials], observed: float) -> tuple[float, float]:
     below = sum(1 for total in sums if total < observed - _CLOSE)
     above = sum(1 for total in sums if total > observed + _CLOSE)
     equal = draws - below - above
+    # The observed outcome counts as one of those that are drawn.
     return (below + equal / 2 + 0.5) / (draws + 1), (above + equal / 2 + 0.5) / (draws + 1)
 
 

@@ -132,6 +132,7 @@ def measure_coverage(tools: Sequence[ToolDefinition], traces: Iterable[Any]) -> 
         tools: the listed tools; of two with one name, the first counts.
         traces: the traces of all trials, as they are recorded; None for a trial without one.
     """
+    # Of several definitions of a tool, the first one counts.
     known = tuple({tool.name: tool for tool in reversed(tools)}.values())[::-1]
     uses, recorded, unrecorded = _Uses(known), 0, 0
     for trace in traces:

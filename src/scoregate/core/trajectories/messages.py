@@ -100,6 +100,7 @@ class StepReader:
             answer: the messages of the answer.
             agent: the name of the sub-agent.
         """
+        # Counted, since a conversation may have the same message twice.
         counts: Counter[str] = Counter()
         new = []
         for message in request:
@@ -219,7 +220,7 @@ def _read_chat_message(message: Mapping[str, Any], role: Role) -> Iterator[tuple
     if not calls and message.get("function_call"):  # the form of chats before `tool_calls`
         calls = [{"function": message["function_call"]}]
     for call in map(_to_block, calls if isinstance(calls, list | tuple) else ()):
-        function = _to_block(call.get("function") or call.get("custom") or call)
+        function = _to_block(call.get("function") or call.get("custom") or call)  # `custom` tools of OpenAI take a text
         arguments = function.get("arguments", function.get("args", function.get("input")))
         name = str(function.get("name") or "(no name)")
         yield str(call.get("id") or ""), ToolCall(name, read_arguments(arguments))

@@ -106,7 +106,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
     if not data.startswith(_GZIP):
         parts, rest, size = [data], b"", len(data)
     while rest:
-        reader = zlib.decompressobj(wbits=31)
+        reader = zlib.decompressobj(wbits=31)  # gzip, whose files may have several members
         try:
             parts.append(reader.decompress(rest, most + 1 - size))
         except zlib.error as error:
@@ -122,7 +122,7 @@ def unpack(data: bytes, most: int = MOST_BYTES) -> bytes:
 
 def _split_messages(content: bytes) -> Iterator[bytes]:
     """The messages in protobuf: one export request, or several with their lengths, as the file exporter writes them."""
-    if content[:1] != b"\0":
+    if content[:1] != b"\0":  # a length of four bytes begins with 0, and no message does
         yield content
         return
     position = 0
@@ -196,7 +196,7 @@ def _read_json_span(span: Mapping[str, Any], resource: Mapping[str, Any]) -> Otl
 
 
 def _read_time(value: Mapping[str, Any], name: str = "timeUnixNano") -> int:
-    time_ns = int(value.get(name) or 0)
+    time_ns = int(value.get(name) or 0)  # in JSON, numbers of 64 bits are texts
     if not 0 <= time_ns < _UINT64:
         raise ValueError(f"{name} has no 64 bits")
     return time_ns
@@ -212,7 +212,7 @@ def check_id(value: Any, digits: int) -> str:
     Raises:
         ValueError: it has another form, or is 0.
     """
-    if not isinstance(value, str) or len(value) != digits or not int(value, 16):
+    if not isinstance(value, str) or len(value) != digits or not int(value, 16):  # zeros are no valid id
         raise ValueError(f"{value!r:.60} is not an id of {digits} hexadecimal digits")
     return value.lower()
 
@@ -295,7 +295,7 @@ def _read_message(span: trace_pb2.Span, resource: Mapping[str, Any]) -> OtlpSpan
         check_id(span.parent_span_id.hex(), 16) if span.parent_span_id else "",
         span.start_time_unix_nano,
         span.end_time_unix_nano,
-        span.kind or 1,
+        span.kind or 1,  # 0, for an unknown kind, counts as internal
         _read_attributes(span.attributes),
         tuple(events),
         (span.status.message or "error") if failed else None,

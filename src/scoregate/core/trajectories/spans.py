@@ -113,7 +113,7 @@ def _find_agents(spans: Sequence[Span]) -> dict[str, str]:
 
 def _is_below_agent(span: Span | None, by_id: Mapping[str, Span]) -> bool:
     seen: set[str] = set()
-    while span is not None and span.span_id not in seen:
+    while span is not None and span.span_id not in seen:  # spans may name each other as parents
         if _find_kind(span) == "invoke_agent":
             return True
         seen.add(span.span_id)

@@ -17,6 +17,7 @@ class CoverageStep(Step):
     name = "coverage"
 
     def sections(self, judged: Judged) -> Iterable[Section]:
-        from scoregate.features.coverage.section import FOUND, build_sections
+        from scoregate.ci.report.coverage import FOUND
+        from scoregate.features.coverage.section import build_sections
 
         return build_sections(judged.comparison.slots.get(FOUND))

@@ -89,7 +89,7 @@ async def _read_first(stored: AsyncGenerator[EarlierRun], window: Window, *, own
     """The first run at the window's end or before it that is whole and can be read."""
     newest_end = datetime.now(UTC) - timedelta(days=window.number)
     commits, problems = {own_commit}, list[str]()
-    async with aclosing(stored):
+    async with aclosing(stored):  # the generator closes the history, also if it isn't read to its end
         async for each in stored:
             if each.commit in commits:
                 continue

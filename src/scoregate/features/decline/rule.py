@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.gate.baseline_rules import check_comparable, check_drop, find_limit, list_gate_limits
+from scoregate.core.declarations.kernel_rules import COMPARABLE
+from scoregate.core.declarations.rule import Rule
+from scoregate.core.gate.baseline_rules import check_drop, find_limit, list_gate_limits
+from scoregate.core.gate.check import SuiteCheck, WatchedRows
 from scoregate.core.gate.families import GateLimit
 from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.gate.rule import Rule, WatchedRows
 from scoregate.features.decline.keys import COMPARED
 
-_NAME = "decline"
+RULE = Rule("decline", "A score declined", "Decline")
 
 
 def check_declines(context: SuiteContext) -> Iterator[Finding]:
@@ -29,7 +31,7 @@ def check_declines(context: SuiteContext) -> Iterator[Finding]:
         if earlier.base_unreadable:
             origin = next(limits.find_origin(f"max_decline.{glob}", "max_decline") for glob in limits.max_decline)
             label = context.suite.label
-            yield Finding(_NAME, Conclusion.UNMEASURABLE, earlier.base_note, "an earlier run", origin, label)
+            yield Finding(RULE, Conclusion.UNMEASURABLE, earlier.base_note, "an earlier run", origin, label)
         return
     rows = earlier.rows_of(context.suite.label)
     context = replace(context, comparison=earlier, rows=rows)
@@ -37,7 +39,7 @@ def check_declines(context: SuiteContext) -> Iterator[Finding]:
         limit, origin = find_limit("max_decline", limits.max_decline, row.evaluator, limits)
         if limit is None or row.evaluator in context.uncalibrated:
             continue
-        for finding in check_drop(_NAME, row, context, most=limit, origin=origin):
+        for finding in check_drop(RULE, row, context, most=limit, origin=origin):
             since = f"since {earlier.base.commit[:7]}" if earlier.base.commit else "since the earlier run"
             yield replace(finding, value=f"{finding.value}, {since} ({earlier.base_note})")
 
@@ -50,7 +52,7 @@ def _list_rows(comparison: Comparison) -> Sequence[Row]:
 def _list_limits(_: int, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
     most, origin = find_limit("max_decline", context.limits.max_decline, row.evaluator, context.limits)
     if most is not None:
-        yield from list_gate_limits(_NAME, most, origin, row, context)
+        yield from list_gate_limits(RULE, most, origin, row, context)
 
 
 def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
@@ -60,4 +62,4 @@ def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
 
 
 _WATCHED = WatchedRows(_list_rows, _list_limits, _put_rows)
-RULE = Rule(_NAME, "A score declined", "Decline", check_declines, before=check_comparable, watches=_WATCHED)
+CHECK = SuiteCheck(check_declines, (RULE,), before=COMPARABLE, watches=_WATCHED)

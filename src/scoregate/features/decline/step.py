@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate.rule import Rule
+    from scoregate.core.gate.check import SuiteCheck
 
 
 class DeclineStep(Step):
@@ -27,10 +27,10 @@ class DeclineStep(Step):
     name = "decline"
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        from scoregate.features.decline.rule import RULE
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        from scoregate.features.decline.rule import CHECK
 
-        return (RULE,)
+        return (CHECK,)
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         if not any(each.max_decline for each in (settings, *settings.suites.values())):
@@ -56,12 +56,12 @@ class DeclineStep(Step):
         return replace(run, slots=run.slots.put(STORED, None if earlier is None else earlier.reference))
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        from scoregate.core.comparison.earlier_runs import count_carried_suites
+        from scoregate.core.comparison.earlier_runs import count_results_of_base
 
         earlier = sides.slots.get(EARLIER)
         if earlier is None:
             return comparison
-        run = sides.run if earlier.run is None else count_carried_suites(sides.run, earlier.run)
+        run = sides.run if earlier.run is None else count_results_of_base(sides.run, earlier.run)
         return replace(comparison, slots=comparison.slots.put(COMPARED, compare(run, earlier)))
 
     def sections(self, judged: Judged) -> Iterator[Section]:

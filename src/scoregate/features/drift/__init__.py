@@ -1,1 +1,1 @@
-"""`drift_control`: what providers changed since the base's run."""
+"""`drift_control`: cases of the base, asked again, show how far the provider of a model moved."""

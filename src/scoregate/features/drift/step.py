@@ -1,20 +1,45 @@
-"""The step of `drift_control`."""
+"""The hooks of `drift_control`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.steps import CompareRuns, Judged, Step, Work
 
 if TYPE_CHECKING:
+    from scoregate.ci.baseline import Baseline
+    from scoregate.ci.settings import Settings
+    from scoregate.core.runs.run import Run, RunShard
     from scoregate.core.sections import Section
+
+_OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 
 
 class DriftStep(Step):
-    """Says which providers changed."""
+    """Asks a part of the base's cases again, and corrects the changes of scores by how far they moved."""
 
     name = "drift"
+    in_shards = True
+
+    async def measure_more(self, work: Work) -> Work:
+        if not work.settings.drift_control:
+            return work
+        from scoregate.features.drift.control import run_drift_control
+
+        return replace(work, run=await run_drift_control(work.run, work.baseline, work.plan, work.settings, work.ports))
+
+    def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
+        from scoregate.features.drift.merge import merge_controls
+
+        return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
+
+    def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
+        if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:
+            return run
+        return replace(run, notices=(*run.notices, _OTHER_COMMIT))
 
     def sections(self, judged: Judged) -> Iterator[Section]:
         from scoregate.core.sections import Place, Section

@@ -16,13 +16,13 @@ from scoregate.ci.archive import CONTROL, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.shared_files import SHARED_FILES, digest_shared_files
-from scoregate.ci.extra_runs import describe_extra_cost
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.core.comparison.comparison import compare
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
@@ -87,7 +87,7 @@ def describe_control(control: Run, number: int) -> str:
         control: the run of these cases.
         number: their number.
     """
-    paid = describe_extra_cost([control])
+    paid = number_format.extra_cost([control])
     notice = f"Drift control: {number_format.count(number, 'case')} ran again ({control.message})"
     return f"{notice}{f'; this {paid}' if paid else ''}."
 
@@ -151,7 +151,7 @@ def _affects_environment(path: str) -> bool:
 
 
 def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -> Cases:
-    """A random sample of the base's cases of each suite that ran on both sides.
+    """A random sample of the base's cases of each suite that ran on both sides with all of its cases.
 
     A part of a suite has the cases of the whole suite's sample that are in it. Those that no part has count nowhere.
     """
@@ -171,7 +171,8 @@ def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -
 def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[SuiteResult, SuiteResult]]:
     """Each suite of the run with that of the base, if both are of one script of the plan."""
     comparison = compare(run, base)
-    for index, base_index in comparison.measured_pairs:
+    for index, base_index in comparison.pairs_for(Use.CONTROL):
         suite, other = run.suites[index], base.suites[base_index]
-        if other.script is not None and other.script == suite.script and other.script in scripts:
+        is_planned = other.script is not None and other.script == suite.script and other.script in scripts
+        if is_planned and suite.evidence.counts_whole(Use.CONTROL):
             yield suite, other

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scoregate import evaluate
-from scoregate.engine import notebook
+from scoregate.engine import script_front
 from scoregate.errors import SuiteFailed
 
 
@@ -52,7 +52,7 @@ def test_one_line_is_updated_and_nothing_else_is_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shell = Shell(monkeypatch)
-    monkeypatch.setattr(notebook, "_UPDATE_INTERVAL_S", 0.0)
+    monkeypatch.setattr(script_front, "_UPDATE_INTERVAL_S", 0.0)
     result = run()
     assert [each["text/plain"] for each in shell.shown] == ["… <b>hours · 0 of 3 cases"]
     *steps, last = (each["text/plain"] for each in shell.updates)
@@ -66,7 +66,7 @@ def test_one_line_is_updated_and_nothing_else_is_printed(
 
 def test_the_number_of_updates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     shell = Shell(monkeypatch)
-    monkeypatch.setattr(notebook, "_UPDATE_INTERVAL_S", 60.0)
+    monkeypatch.setattr(script_front, "_UPDATE_INTERVAL_S", 60.0)
     run(500, repeats=2)
     assert len(shell.shown) == len(shell.updates) == 1
     assert "1000 of 1000 trials" in shell.updates[0]["text/plain"]

@@ -9,24 +9,19 @@ from typing import Any
 import pytest
 
 from scoregate.core.event_values import Origin
-from scoregate.core.suite import Case, Description, Suite
-from scoregate.engine import named_run
-from scoregate.engine.named_run import check_name
+from scoregate.engine import suite_names
+from scoregate.engine.suite_names import claim_name
 
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the suites of other tests."""
-    monkeypatch.setattr(named_run, "_origins", {})
-
-
-def describe(_: Case) -> Description:
-    raise AssertionError("no case runs")
+    monkeypatch.setattr(suite_names, "_origins", {})
 
 
 def problems(name: str, folder: Path | None, *params: Mapping[str, Any], is_main: bool = False, line: int = 1) -> str:
-    suite = Suite(name, [], str, describe, str, origin=Origin("evals/x.py", line), variants=params or (None,))
-    return "; ".join(each.message for each in check_name(suite, folder, is_main=is_main).problems)
+    taken = claim_name(name, Origin("evals/x.py", line), folder, is_main=is_main, variants=params or (None,))
+    return "; ".join(each.message for each in taken)
 
 
 def test_a_host_and_a_script_report_the_second_suite(tmp_path: Path) -> None:

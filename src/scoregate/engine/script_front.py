@@ -1,18 +1,72 @@
-"""The progress of a suite in a notebook: one line, which is updated in place."""
+"""The front of suites in scripts and notebooks: progress in a notebook, a summary in a terminal, `assert_test`."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scoregate.core.suite import Suite
-from scoregate.engine.terminal import one_line
+from scoregate.engine.driver import Front
+from scoregate.engine.environment import Selection
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.terminal import one_line, print_text
+from scoregate.errors import SuiteFailed
+
+if TYPE_CHECKING:
+    from scoregate.engine.eval_result import EvalResult
 
 _MAX_NAME_LENGTH = 60
 _UPDATE_INTERVAL_S = 0.2
+
+
+class ScriptFront(Front):
+    """The API of functions that users call in a script, a notebook or a test.
+
+    Args:
+        build: makes the suite of the selected cases.
+        assert_test: whether a suite that does not pass raises.
+    """
+
+    in_new_thread = False
+    may_skip = True
+
+    def __init__(self, build: Callable[[Selection], Suite], *, assert_test: bool) -> None:
+        super().__init__(build)
+        self._assert_test = assert_test
+        self._progress: NotebookProgress | None = None
+
+    def start(self, suite: Suite, *, alone: bool) -> AbstractContextManager[Callable[[], None] | None]:  # noqa: ARG002
+        """Show the progress in a notebook."""
+        self._progress = progress = start_progress(suite)
+        return nullcontext(None if progress is None else progress.advance)
+
+    def end_log(self, log: EventLog) -> bool:
+        """Whether `assert_test` is set and the variant did not pass."""
+        from scoregate.engine.results import reduce_log
+
+        return self._assert_test and not replace(reduce_log(log), complete=True).passed
+
+    def conclude(self, result: EvalResult, *, alone: bool) -> None:
+        """Print the summary, unless a host or a notebook shows the result.
+
+        Raises:
+            SuiteFailed: `assert_test` is set and the suite did not pass.
+        """
+        if self._progress is not None:
+            self._progress.finish(passed=result.passed)
+        if not (alone or self._assert_test):
+            return
+        from scoregate.engine.summary import summary
+
+        if alone and self._progress is None:
+            print_text(summary(result))
+        if self._assert_test and not result.passed:
+            raise SuiteFailed(summary(result))
 
 
 class NotebookProgress:

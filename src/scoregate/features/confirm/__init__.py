@@ -1,0 +1,1 @@
+"""`confirm`: newly failing cases run again."""

@@ -1,0 +1,38 @@
+"""The hooks of `confirm`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scoregate.ci.settings import Confirm
+from scoregate.ci.steps import CompareRuns, Step, Work
+
+if TYPE_CHECKING:
+    from scoregate.ci.baseline import Baseline
+    from scoregate.core.runs.run import Run
+
+
+class ConfirmStep(Step):
+    """Runs newly failing cases again."""
+
+    name = "confirm"
+    in_shards = True
+
+    async def measure_more(self, work: Work) -> Work:
+        if work.settings.confirmed_cases is Confirm.OFF:
+            return work
+        from scoregate.features.confirm.tries import confirm_failures
+
+        comparison = work.compare(work.run, work.baseline, await work.load_exemptions())
+        return replace(work, run=await confirm_failures(work.run, comparison, work.plan, work.settings, work.ports))
+
+    def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
+        from scoregate.features.confirm.tries import MOST_CASES, list_failing_cases
+
+        if len(run.confirmations) <= MOST_CASES:
+            return run
+        # Every shard confirms at most 15 new failures. Those count that one machine would have run again.
+        comparison = compare(replace(run, confirmations=()), baseline)
+        cases = {(each.label, each.case) for each in list_failing_cases(comparison, Confirm.ALL)}
+        return replace(run, confirmations=tuple(each for each in run.confirmations if (each.suite, each.case) in cases))

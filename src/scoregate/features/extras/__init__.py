@@ -1,0 +1,1 @@
+"""`repeats = "auto"`: more trials of the cases that leave a comparison undecided."""

@@ -1,0 +1,24 @@
+"""The hook of `repeats = "auto"`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scoregate.ci.steps import Step, Work
+
+
+class ExtrasStep(Step):
+    """Repeats undecided cases in the run and in its baseline."""
+
+    name = "extras"
+
+    async def measure_more(self, work: Work) -> Work:
+        if work.settings.repeats != "auto":
+            return work
+        from scoregate.features.extras.repeats import repeat_undecided_cases
+
+        exemptions = await work.load_exemptions()
+        run, baseline = await repeat_undecided_cases(
+            work.run, work.baseline, work.plan, work.settings, work.ports, exemptions=exemptions
+        )
+        return replace(work, run=run, baseline=baseline)

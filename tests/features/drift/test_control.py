@@ -1,0 +1,20 @@
+"""Which suites of the base the drift control runs again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.core.builders import ExampleSuite, run_of, scored
+
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.features.drift.control import _list_suites
+
+
+@pytest.mark.parametrize(("origin", "number"), [("carried", 0), ("kept", 0), ("", 1)])
+def test_only_suites_that_ran_as_a_whole_have_a_control(origin: str, number: int) -> None:
+    run = run_of(ExampleSuite(scored(*[1.0] * 12)))
+    (suite,) = run.suites
+    suite = replace(suite, columns=replace(suite.columns, reused={1, 2}))
+    suite = suite if not origin else replace(suite, **{origin: CarriedFrom("base", "main")})  # type: ignore[arg-type]
+    assert len(list(_list_suites(replace(run, suites=(suite,)), run, {"evals/demo.py"}))) == number

@@ -1,0 +1,18 @@
+"""Golden runs: stored runs of an earlier version are judged again, and everything that is printed or written compared.
+
+A **world** is a project with finished runs. `NAME.tar.xz` holds a folder for each of its worlds (see `archive.py`):
+
+    WORLD/world.json     {"about": "one line", "commands": [["gate", "--json"], …], "environ": {"NAME": "value"}}
+    WORLD/project/…      the project as a version of scoregate left it: settings, runs, bases, exemptions
+
+The commands run in `project/`, one after the other (see `harness.py`). The **outputs** are texts with names:
+
+    1 gate --json: exit      also `: stdout` and `: stderr`, of each command by its number
+    merged/comment.md        of each file that a command wrote or changed
+
+Compressed files are compared as their text, databases as their rows. `NAME.expected.xz` holds the outputs that are
+expected. To add worlds, make their folders, call `archive.pack_worlds`, and add the archive's name to `ARCHIVES`.
+`python -m tests.golden.write_expected` writes what is expected again, and prints which outputs changed.
+
+Only the command line is called here, so that modules can move.
+"""

@@ -1,0 +1,37 @@
+"""What a run paid, if a part of its results is of another run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.core.builders import ExampleSuite, run_of, scored
+
+from scoregate.core.evaluation import Usage
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.run_costs import sum_costs, sum_tokens
+
+SOURCE = CarriedFrom("1", "main")
+
+
+def make_run(**source: CarriedFrom) -> Run:
+    """A run with three cases of $1.00 and 10 tokens, the second of them reused, and a call of no suite for $2.50."""
+    run = run_of(
+        ExampleSuite(scored(1.0, 1.0, 1.0), script="a.py"),
+        scripts=[Script("a.py", exit_code=0, usage=Usage(5, 0, cost=2.5))],
+    )
+    (suite,) = run.suites
+    costs, tokens = suite.columns.costs, suite.columns.tokens
+    columns = replace(
+        suite.columns, costs=type(costs)("d", [1.0] * 3), tokens=type(tokens)("d", [10.0] * 3), reused={1}
+    )
+    return replace(run, suites=(replace(suite, columns=columns, **source),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("run", "cost", "tokens"),
+    [(make_run(), 5.5, 35), (make_run(carried=SOURCE), None, None)],
+)
+def test_a_run_pays_for_what_it_started(run: Run, cost: float | None, tokens: float | None) -> None:
+    assert (sum_costs(run), sum_tokens(run)) == (cost, tokens)
