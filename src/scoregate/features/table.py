@@ -17,7 +17,7 @@ from scoregate.features.variants.step import VariantsStep
 
 STEPS: tuple[Step, ...] = (
     DeclineStep(),
-    ExemptionsStep(),  # which cases count is said before what moved
+    ExemptionsStep(),  # which cases count comes before what moved
     ExtrasStep(),
     DriftStep(),
     ConfirmStep(),  # repeats and the control can change which cases fail newly
