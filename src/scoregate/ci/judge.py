@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides, Judged, Step
+from scoregate.ci.steps import ComparedSides, Step
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.context import ReportContext
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
@@ -109,14 +108,6 @@ def compare_without_slices(settings: Settings, steps: Sequence[Step]) -> Callabl
         return judge_run(run, baseline, settings, steps, exemptions=exemptions, with_slices=False).comparison
 
     return compare
-
-
-def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext, steps: Sequence[Step]) -> ReportView:
-    """The view of a judged run, with what each feature says."""
-    from scoregate.ci.report.build_view import build_view
-
-    judged = Judged(comparison, verdict, context)
-    return build_view(comparison, verdict, context, [each for step in steps for each in step.sections(judged)])
 
 
 def _compare_runs(

@@ -16,12 +16,12 @@ from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import make_report_context
-from scoregate.ci.judge import GateResult, compare_without_slices, judge_run, make_view
+from scoregate.ci.judge import GateResult, compare_without_slices, judge_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.ci.steps import Step, Work, find_sides, measure_more
+from scoregate.ci.steps import Step, Work, find_sides, list_sections, measure_more
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -270,11 +270,13 @@ async def _report(
     outcome: GateResult, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None
 ) -> GateResult:
     from scoregate.ci.report.alert import ALERT
+    from scoregate.ci.report.build_view import build_view
 
     comparison = replace(outcome.comparison, slots=outcome.comparison.slots.put(ALERT, alert))
     for step in steps:
         comparison = await step.before_report(comparison, reporting.context)
-    view = make_view(comparison, outcome.verdict, make_report_context(reporting.context), steps)
+    sections = list_sections(steps, comparison, outcome.verdict)
+    view = build_view(comparison, outcome.verdict, make_report_context(reporting.context), sections)
     delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import Ports
     from scoregate.ci.publish.delivery import Publisher
-    from scoregate.ci.report.context import ReportContext
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
@@ -43,6 +42,19 @@ class ComparedSides:
 
 
 @record
+class Judged:
+    """What reports are about.
+
+    Attributes:
+        comparison: the comparison of the run with its baseline.
+        verdict: the verdict of the gate rules.
+    """
+
+    comparison: Comparison
+    verdict: Verdict
+
+
+@record
 class Work:
     """What was measured so far, for hooks that measure more.
 
@@ -63,21 +75,6 @@ class Work:
     ports: Ports
     load_exemptions: Callable[[], Awaitable[Exemptions]]
     compare: Callable[[Run, Baseline, Exemptions], Comparison]
-
-
-@record
-class Judged:
-    """What reports are about.
-
-    Attributes:
-        comparison: the comparison of the run with its baseline.
-        verdict: the verdict of the gate rules.
-        context: where the report is read.
-    """
-
-    comparison: Comparison
-    verdict: Verdict
-    context: ReportContext
 
 
 class Step:
@@ -139,6 +136,12 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
     return slots
+
+
+def list_sections(steps: Sequence[Step], comparison: Comparison, verdict: Verdict) -> list[Section]:
+    """What all features say in reports."""
+    judged = Judged(comparison, verdict)
+    return [section for step in steps for section in step.sections(judged)]
 
 
 async def measure_more(steps: Sequence[Step], work: Work) -> Work:

@@ -19,8 +19,8 @@ from scoregate.cli.output import Output, OutputOptions, make_redactor, open_outp
 from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
 from scoregate.core.comparison.variants import DIFFERENCE, rank_suites
 from scoregate.errors import UsageError
-from scoregate.features.variants.section import build_variant_tables, variant_data
 from scoregate.features.variants.terminal import render_variants
+from scoregate.features.variants.view import build_variant_tables, variant_data
 
 
 @click.command("compare")

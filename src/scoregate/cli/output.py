@@ -130,7 +130,8 @@ def print_result(
 
 def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    from scoregate.ci.judge import make_view
+    from scoregate.ci.report.build_view import build_view
+    from scoregate.ci.steps import list_sections
     from scoregate.features.steps import STEPS
 
     job = read_ci_job(os.environ)
@@ -142,7 +143,8 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
         named=named,
         redact=make_redactor(),
     )
-    return make_view(outcome.comparison, outcome.verdict, context, STEPS)
+    sections = list_sections(STEPS, outcome.comparison, outcome.verdict)
+    return build_view(outcome.comparison, outcome.verdict, context, sections)
 
 
 def make_redactor() -> Callable[[str], str]:

@@ -111,7 +111,7 @@ def format_calls(calls: CallTotals | None, separator: str = ", ") -> str:
     """`models: 120 calls, 54 k tokens, $0.31, 12 cached, waited 4.0 s for limits`; empty before the first call."""
     if calls is None or not calls.calls:
         return ""
-    from scoregate.features.gateway.section import describe_totals
+    from scoregate.features.gateway.view import describe_totals
 
     return f"models: {separator.join(describe_totals(calls))}"
 

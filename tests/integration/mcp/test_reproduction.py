@@ -63,7 +63,8 @@ def rerun_lines(project: Project) -> dict[str, str]:
         return json.loads(
             await Questions(project.root).answer(
                 lambda view: {
-                    case.name: rerun_command(view, view.suites[case.suite].label, case.hash) for case in view.cases()
+                    case.name: rerun_command(view, view.suites[case.suite].label, case.hash)
+                    for case in view.trials.read()
                 }
             )
         )

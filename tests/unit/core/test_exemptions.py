@@ -9,10 +9,10 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run, make_view
+from scoregate.ci.judge import GateResult, judge_run
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
@@ -38,7 +38,7 @@ from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, StableCase, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
 from scoregate.core.sections import Place
-from scoregate.features.exemptions.section import QuarantinedView
+from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
 from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"
@@ -74,12 +74,22 @@ def gate_result(
     return judge_run(make_run(now), Baseline(base, ""), settings, STEPS, exemptions=exemptions)
 
 
+def entries_of(result: GateResult) -> tuple[ExemptionView, ...]:
+    return build_exemptions(result.comparison)
+
+
+def quarantined_of(view: ReportView) -> tuple[QuarantinedView, ...]:
+    (section,) = view.sections_at(Place.CASES)
+    cases: tuple[QuarantinedView, ...] = section.content["quarantined"]
+    return cases
+
+
 def view_of(result: GateResult) -> ReportView:
-    return make_view(result.comparison, result.verdict, CONTEXT, STEPS)
+    return make_view(result.comparison, result.verdict, CONTEXT)
 
 
 def list_states(result: GateResult) -> list[ExemptionState]:
-    return [each.state for each in view_of(result).exemptions]
+    return [each.state for each in entries_of(result)]
 
 
 def test_a_drop_within_the_limit_passes_and_a_larger_one_fails() -> None:
@@ -135,7 +145,7 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     other = replace(DROP, evaluator="accuracies")
     result = gate_result(suite(range(0)), suite(range(0)), accepted=(DROP, other))
     assert list_states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
-    assert [each.state for each in view_of(result).shown_exemptions] == [ExemptionState.UNMATCHED]
+    assert [each.state for each in entries_of(result) if each.needs_attention] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
     again = judge_run(filtered, Baseline(None, ""), Settings(), STEPS, exemptions=Exemptions((other,), today=TODAY))
@@ -209,8 +219,7 @@ def test_cases_in_quarantine_count_on_neither_side(is_younger: bool) -> None:
         view = view_of(result)
         assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
         assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
-        (section,) = view.sections_at(Place.CASES)
-        (case,) = section.content["quarantined"]
+        (case,) = quarantined_of(view)
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
         assert [each.hash for each in view.trials.read()] == [f"c{at}" for at in range(40)]
         assert view.title.endswith("; 1 case in quarantine")
@@ -292,7 +301,7 @@ def test_stable_runs_of_the_base_count() -> None:
             run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
         result = judge_run(run, Baseline(before, ""), Settings(), STEPS, exemptions=exemptions)
-        (case,) = view_of(result).quarantined
+        (case,) = quarantined_of(view_of(result))
         return replace(run, stable_cases=list_stable_cases(result.comparison.quarantined)), case
 
     first, case = count(1, None)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.judge import make_view
+from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison.comparison import compare
+from scoregate.ci.steps import list_sections
+from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
@@ -24,7 +25,7 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.gate import evaluate_gates
+from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.reducer import RunReducer
@@ -163,6 +164,11 @@ def make_base(*suites: ExampleSuite, **fields: Any) -> Run:
     return make_run(*suites, commit="a1b2c3d", branch="main", **(when | fields))
 
 
+def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext = CONTEXT) -> ReportView:
+    """The view of a comparison, with what all features say."""
+    return build_view(comparison, verdict, context, list_sections(STEPS, comparison, verdict))
+
+
 def view_of(
     run: Run,
     base: Run | None = None,
@@ -177,4 +183,4 @@ def view_of(
     policy = Policy(suites={"*": limits}) if limits else Policy()
     choice = SliceChoice(collect_slices(run, slices), policy.limited_slices)
     comparison = compare(run, base, note if base else "no run of main is stored", slices=choice)
-    return make_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context, STEPS)
+    return make_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context)

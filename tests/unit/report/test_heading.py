@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.heading import build_title
 from scoregate.ci.report.rows import ReportState
@@ -24,7 +23,6 @@ from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.policy import Limits, Policy, Severity
-from scoregate.features.steps import STEPS
 
 WORSE = "passed, but {0} is worse (no gate watches it)"
 
@@ -113,9 +111,7 @@ def test_several_suites_are_two_names_and_a_count() -> None:
     warned = Limits(fail_on_regression=True, severity={"regression": Severity.WARN})
     run, base = make_run(bot(0.1), bot(0.1, "router")), make_base(bot(0.9), bot(0.9, "router"))
     comparison = compare(run, base)
-    view: ReportView = make_view(
-        comparison, evaluate_gates(comparison, Policy(suites={"router": warned})), CONTEXT, STEPS
-    )
+    view: ReportView = make_view(comparison, evaluate_gates(comparison, Policy(suites={"router": warned})), CONTEXT)
     assert view.title == "passed, but router and support-bot are worse (no gate fails for them)"
 
 
@@ -127,7 +123,7 @@ def test_accepted_regressions_are_not_meant() -> None:
     ):
         exemptions = Exemptions((replace(entry, at_most=at_most),), today="2026-01-01")
         comparison = compare(make_run(bot(0.1)), make_base(bot(0.9)), exemptions=exemptions)
-        view: ReportView = make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT, STEPS)
+        view: ReportView = make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
         assert view.title == title
 
 
@@ -187,7 +183,7 @@ def test_reports_show_why_a_gate_can_not_fail() -> None:
     comparison, verdict = judge_comparison(
         compare(make_run(few), make_base(few)), Policy(Limits(fail_on_regression=True))
     )
-    view: ReportView = make_view(comparison, verdict, CONTEXT, STEPS)
+    view: ReportView = make_view(comparison, verdict, CONTEXT)
     assert [each.state for each in view.rows] == [ReportState.UNCERTAIN]
     assert headings(view)[0] == "## ✅ scoregate: passed; 1 gate can't fail (regression of demo)"
     line = "Regression of demo is not applied: can't fail with 5 cases (6 are needed)."
@@ -209,6 +205,6 @@ def test_small_rows_that_fell_together_have_no_tick() -> None:
         ]
 
     comparison = compare(make_run(*small(2)), make_base(*small(0)))
-    view: ReportView = make_view(*judge_comparison(comparison, Policy(Limits(fail_on_regression=True))), CONTEXT, STEPS)
+    view: ReportView = make_view(*judge_comparison(comparison, Policy(Limits(fail_on_regression=True))), CONTEXT)
     assert {each.state for each in view.rows} == {ReportState.UNCERTAIN}
     assert headings(view)[0].startswith("## ❌ scoregate: 1 of ")

@@ -14,9 +14,8 @@ import pytest
 from lxml import etree
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report.html import charts, render
 from scoregate.ci.report.html.assets import block
 from scoregate.ci.report.html.charts import draw_forest, draw_latencies
@@ -29,7 +28,6 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Confirmation, Run
-from scoregate.features.steps import STEPS
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)
@@ -131,7 +129,7 @@ def test_removed_and_new_cases_are_listed() -> None:
 def test_a_base_of_several_runs_names_the_compared_run() -> None:
     suite = ExampleSuite("demo", [Trial("h", [Score("e")])])
     comparison = compare(make_run(suite), make_base(suite), pool=(make_base(suite), make_base(suite)))
-    page = text_of(make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT, STEPS))
+    page = text_of(make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
     assert "in the baseline, the newest of its 3 runs, (x axis)" in page
     assert "compared with the newest of the 3 runs of the baseline" in page
     assert "the newest of" not in text_of(EXAMPLES["green"]())

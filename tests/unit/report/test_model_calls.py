@@ -17,7 +17,7 @@ from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 from scoregate.ci.report import console, html, markdown
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
-from scoregate.features.gateway.section import CallsRow, CallsTable, describe_totals
+from scoregate.features.gateway.view import CallsRow, CallsTable, describe_totals
 
 BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.media import GREEN, RED
-from tests.unit.report.runs import CONTEXT
+from tests.unit.report.runs import CONTEXT, make_view
 from tests.unit.report.test_html import read_blocks, read_index
 
 from scoregate import Media
 from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.judge import make_view
 from scoregate.ci.report.html import page_process, render
 from scoregate.ci.report.html.page_process import PageProcess
 from scoregate.ci.report.view import ReportView
@@ -28,7 +27,6 @@ from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.features.steps import STEPS
 
 SECRET = "a password of the service"
 NAME, PLACES, OLD_PLACES = 2, 15, 16
@@ -75,7 +73,7 @@ def view(tmp_path: Path) -> ReportView:
     comparison = compare(run, store_run(tmp_path / "base", before, RED, GREEN))
     redactor = Redactor()
     redactor.learn_from(f"::add-mask::{SECRET}")
-    return make_view(comparison, evaluate_gates(comparison, Policy()), replace(CONTEXT, redact=redactor.text), STEPS)
+    return make_view(comparison, evaluate_gates(comparison, Policy()), replace(CONTEXT, redact=redactor.text))
 
 
 @pytest.fixture

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.unit.report.example_views import EXAMPLES, bot
+from tests.unit.report.example_views import EXAMPLES, bot, green
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report.result_json import render
+from scoregate.ci.report.result_json import render, to_data
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.policy import Limits
 from scoregate.core.runs.run import Confirmation, Run
+from scoregate.core.sections import Place, Section
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 
@@ -100,3 +102,9 @@ def test_every_failed_gate_has_the_command_that_repeats_it() -> None:
     }
     assert {each["next"] for each in findings if each["conclusion"] == "passed"} == {None}
     assert fnmatchcase("bot [de]", "bot [[]de]")
+
+
+def test_what_a_later_feature_adds_is_below_its_name() -> None:
+    section = Section("weather", Place.END, data={"sun": True})
+    data = to_data(replace(green(), sections=(section,)))
+    assert (data["sections"], list(data)[-1]) == ({"weather": {"sun": True}}, "sections")

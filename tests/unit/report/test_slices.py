@@ -17,7 +17,7 @@ from scoregate.ci.report import console, html, markdown
 from scoregate.ci.report.view import ReportView
 from scoregate.core.runs.policy import Limits
 from scoregate.core.sections import Place
-from scoregate.features.slices.section import SliceView
+from scoregate.features.slices.view import SliceView
 
 
 def bot(

@@ -9,16 +9,14 @@ from lxml import etree
 from rich.console import Console
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
-from tests.unit.report.runs import CONTEXT
+from tests.unit.report.runs import CONTEXT, make_view
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.policy import Policy
 from scoregate.core.sections import Place
-from scoregate.features.steps import STEPS
 
 TOLD = {
     "a": [1.0] * 60,
@@ -31,7 +29,7 @@ TOLD = {
 def view_of(variants: dict[str, list[float]], suite: str = "hours") -> ReportView:
     specs = (ExampleSuite(scored(*scores), id=suite, params={"task": name}) for name, scores in variants.items())
     comparison = compare(run_of(*specs), None)
-    return make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT, STEPS)
+    return make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
 
 
 def terminal(view: ReportView, *, full: bool = False, width: int = 120) -> str:
@@ -86,7 +84,7 @@ def test_every_report_has_the_ranking() -> None:
 
 def test_a_run_without_variants_does_not_name_them() -> None:
     comparison = compare(run_of(ExampleSuite(scored(*[1.0] * 20), params={"k": 1})), None)
-    view = make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT, STEPS)
+    view = make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
     assert [each.content for each in view.sections_at(Place.RANKINGS)] == [()]
     assert result_json.to_data(view)["variants"] == []
     for text in (comment(view), terminal(view, full=True), "".join(page(view).xpath("//main//text()"))):

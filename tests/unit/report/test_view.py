@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.report.example_views import EXAMPLES, bot
-from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
+from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.judge import make_view
 from scoregate.ci.report import markdown, number_format, result_json
 from scoregate.ci.report.answers import describe_case, list_regressions
 from scoregate.ci.report.failing_trials import MAX_FAILING
@@ -23,7 +22,6 @@ from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Confirmation, Run, Script
-from scoregate.features.steps import STEPS
 
 
 def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:
@@ -285,7 +283,7 @@ def test_titles_match() -> None:
     def title(*suites: ExampleSuite, **limits: float) -> str:
         comparison = compare(make_run(*suites, started=NOW), None)
         policy = Policy(default=Limits(**limits))
-        view: ReportView = make_view(comparison, evaluate_gates(comparison, policy), CONTEXT, STEPS)
+        view: ReportView = make_view(comparison, evaluate_gates(comparison, policy), CONTEXT)
         return view.title
 
     good, bad = make_suite([1.0]), ExampleSuite("bad", [Trial("h", [Score("e", 0.0)])])

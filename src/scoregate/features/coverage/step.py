@@ -23,8 +23,8 @@ class CoverageStep(Step):
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
         if not context.settings.coverage_tools and not context.settings.coverage_prompts:
             return comparison
-        from scoregate.features.coverage.section import FOUND
         from scoregate.features.coverage.use import find_coverage
+        from scoregate.features.coverage.view import FOUND
 
         found = await find_coverage(context, comparison.run)
         return replace(comparison, slots=comparison.slots.put(FOUND, found))
@@ -35,7 +35,8 @@ class CoverageStep(Step):
         return (publish_unused_items,)
 
     def sections(self, judged: Judged) -> Iterable[Section]:
-        from scoregate.features.coverage.section import FOUND, build_sections
+        from scoregate.features.coverage.section import build_sections
+        from scoregate.features.coverage.view import FOUND
 
         return build_sections(judged.comparison.slots.get(FOUND))
 

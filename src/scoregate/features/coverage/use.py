@@ -23,8 +23,8 @@ from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
 from scoregate.features.coverage.lists.files import read_tool_list
-from scoregate.features.coverage.section import FOUND, CoverageView
 from scoregate.features.coverage.server_tools import list_server_tools, names_server
+from scoregate.features.coverage.view import FOUND, CoverageView
 
 # A runner shows ten notices of a step; others are for cases and for files that no eval reads.
 _MOST_NOTES = 3

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.console_text import format_place, hanging_indent, mark, safe_text
-from scoregate.features.exemptions.section import ExemptionView, QuarantinedView
+from scoregate.features.exemptions.view import ExemptionView, QuarantinedView
 
 _MOST = 20
 

@@ -13,7 +13,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.console_text import format_place, max_width, safe_text
 from scoregate.ci.report.number_format import NONE
 from scoregate.core.records import record
-from scoregate.features.gateway.section import CallsRow, CallsTable
+from scoregate.features.gateway.view import CallsRow, CallsTable
 
 _INDENT = (0, 0, 0, 4)
 _CALLS, _GAP, _NAME = 200, 2, 26

@@ -12,7 +12,7 @@ from scoregate.ci.report.console_sections import explain_row, format_delta, make
 from scoregate.ci.report.console_text import format_place, mark, safe_text
 from scoregate.ci.report.view import ReportView
 from scoregate.core.comparison.slice_rows import UncomparedValues
-from scoregate.features.slices.section import SliceView
+from scoregate.features.slices.view import SliceView
 
 _SLICES = 5
 
