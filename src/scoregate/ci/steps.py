@@ -80,7 +80,7 @@ class Work:
 class Step:
     """A feature's part of a run."""
 
-    name: ClassVar[str]
+    name: str
     in_shards: ClassVar[bool] = False
     """Whether each shard calls `measure_more`; otherwise only a run on one machine does."""
 

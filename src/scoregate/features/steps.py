@@ -1,15 +1,38 @@
-"""The hooks of all features: the `STEP` in the module `step` of each folder that the table names."""
+"""The steps of all features that the table names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Step
+from scoregate.ci.steps import Judged, Step
 from scoregate.core.declarations.declaration import Feature
 from scoregate.features.table import FEATURES
 
+if TYPE_CHECKING:
+    from scoregate.core.sections import Section
+
+
+class SectionStep(Step):
+    """The step of a feature that only says something in reports.
+
+    Args:
+        name: the name of its folder, whose module `section` is imported when a report is made.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        """The sections that `build_sections` of the folder's module `section` returns."""
+        found: Iterable[Section] = import_module(f"{__package__}.{self.name}.section").build_sections(judged)
+        return found
+
 
 def _load_step(feature: Feature) -> Step:
+    if not feature.has_hooks:
+        return SectionStep(feature.name)
     step: Step = import_module(f"{__package__}.{feature.name}.step").STEP
     return step
 

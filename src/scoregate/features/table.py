@@ -11,13 +11,13 @@ from scoregate.features.decline.declare import FEATURE as DECLINE
 FEATURES: tuple[Feature, ...] = (
     DECLINE,
     Feature("extras"),
-    Feature("exemptions"),  # which cases count comes before what moved
+    Feature("exemptions", has_hooks=False),  # which cases count comes before what moved
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly
-    Feature("arms"),
-    Feature("variants"),
-    Feature("slices"),
-    Feature("costs"),
-    Feature("gateway"),  # the calls explain the costs
+    Feature("arms", has_hooks=False),
+    Feature("variants", has_hooks=False),
+    Feature("slices", has_hooks=False),
+    Feature("costs", has_hooks=False),
+    Feature("gateway", has_hooks=False),  # the calls explain the costs
     Feature("coverage"),
 )

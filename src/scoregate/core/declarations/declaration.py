@@ -152,9 +152,11 @@ class Feature:
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
+        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
     """
 
     name: str
     rules: tuple[Rule, ...] = ()
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
+    has_hooks: bool = True

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
+from scoregate.ci.steps import Judged
 from scoregate.core.comparison.arm_comparison import ArmComparison, TriggerRate
-from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
 from scoregate.core.sections import Place, Section
@@ -31,12 +31,14 @@ class ArmView:
     comparison: ArmComparison
 
 
-def build_section(comparison: Comparison) -> Section:
+def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
+    comparison = judged.comparison
     arms = tuple(build_arms(comparison.arms))
     if not arms:
-        return Section("arms", Place.ROWS)
-    return Section(
+        yield Section("arms", Place.ROWS)
+        return
+    yield Section(
         "arms",
         Place.ROWS,
         title="With and without",

@@ -8,8 +8,8 @@ from typing import Any
 
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import shorten_list
+from scoregate.ci.steps import Judged
 from scoregate.core.call_headers import SUITE
-from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.run_costs import sum_costs
@@ -20,14 +20,15 @@ _TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped",
 _FIELDS = ("suite", "label", *_MEANS, "detectable", *_TESTS, "total", "total_low", "total_high")
 
 
-def build_section(comparison: Comparison) -> Section:
+def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
+    comparison = judged.comparison
     estimate = comparison.run.estimate
     data = {
         "quantities": [_to_data(row) for row in comparison.quantities],
         "estimate": None if estimate is None else asdict(estimate),
     }
-    return Section("costs", Place.COSTS, sentences=tuple(_describe_costs(comparison.run)), data=data)
+    yield Section("costs", Place.COSTS, sentences=tuple(_describe_costs(comparison.run)), data=data)
 
 
 def _to_data(row: Row) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.comparison.comparison import Comparison
+from scoregate.ci.steps import Judged
 from scoregate.core.sections import Place, Section
 from scoregate.features.gateway.view import CallsRow, CallsTable, build_calls_table
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
 
 
-def build_section(comparison: Comparison) -> Section:
+def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
+    comparison = judged.comparison
     table = build_calls_table(comparison.run, comparison.base)
-    return Section(
+    yield Section(
         "gateway",
         Place.COSTS,
         title="Calls of models",

@@ -26,7 +26,7 @@ _TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped",
 _FIELDS = ("suite", "evaluator", *_MEANS, *_TESTS, "higher_is_better")
 
 
-def build_section(judged: Judged) -> Section:
+def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a judged comparison."""
     comparison, verdict = judged.comparison, judged.verdict
     table = comparison.slices
@@ -39,7 +39,7 @@ def build_section(judged: Judged) -> Section:
         "left_out": table.left_out,
     }
     text = f"slices: no case has a value in {shorten_list(table.empty)}, neither as a field nor in its metadata."
-    return Section(
+    yield Section(
         "slices",
         Place.PARTS,
         title="Slices",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.comparison.variants import VariantRanking
+from scoregate.ci.steps import Judged
 from scoregate.core.sections import Place, Section
 from scoregate.features.variants.view import VariantTable, build_variant_tables, variant_data
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
 
 
-def build_section(rankings: Iterable[VariantRanking]) -> Section:
+def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of these rankings."""
+    rankings = judged.comparison.variants
     tables = tuple(build_variant_tables(rankings))
-    return Section(
+    yield Section(
         "variants",
         Place.RANKINGS,
         title="Variants",
