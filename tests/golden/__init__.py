@@ -20,7 +20,7 @@ expected. To add worlds, make their folders, call `archive.pack_worlds`, and add
 `python -m tests.golden.write_expected` writes what is expected again, and prints which outputs changed. To judge a few
 worlds only: `pytest tests/golden -k "kept and slices"`.
 
-`worlds` has generated runs of all pairs of features (`tools/golden_worlds.py`), `recorded` the runs of real commands
+`worlds` has generated runs of all pairs of features, written once; `recorded` has the runs of real commands
 (`record_runs.py`), at the time in `"now"`.
 
 Only the command line is called here, so that modules can move.

@@ -14,10 +14,10 @@ from tests import fakes
 from tests.fakes.openai import OpenAIServer, ToolCall
 from tests.integration.host.conftest import Project
 
-from scoregate.ci import server_tools
 from scoregate.endpoints import invoke
 from scoregate.entities import Endpoint
 from scoregate.errors import EndpointError, EntityError
+from scoregate.features.coverage import server_tools
 from scoregate.features.coverage.server_tools import list_server_tools
 from scoregate.store import StoredEndpoint
 
