@@ -71,7 +71,7 @@ MARKERS = {
         "unit/trace_files/",
         "test_action_yml.py", "unit/ci/test_archive.py", "unit/ci/test_isolation.py", "unit/ci/test_secrets.py",
         "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/stats/test_signflip.py",
-        "unit/store/test_documents.py", "contract/github_fake/",
+        "unit/store/test_documents.py", "contract/github_fake/", "contract/test_evidence_cells.py", "golden/",
     ),
 }  # fmt: skip
 

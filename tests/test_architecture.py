@@ -294,6 +294,29 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
     assert strangers == []
 
 
+# What commands print of features besides the reports, and what it is.
+IMPORTED_FEATURES = {
+    ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+}
+
+
+def feature_of(module: str) -> str:
+    """The feature that a module is a part of; empty for the kernel, the table, and what loads the steps."""
+    parts = module.split(".")
+    return parts[2] if parts[1:2] == ["features"] and len(parts) > 2 and parts[2] not in ("table", "steps") else ""
+
+
+def test_nothing_but_the_table_imports_a_feature() -> None:
+    imported = {
+        (module, feature_of(target))
+        for module in MODULES
+        for target in imports_of(module)
+        if feature_of(target) not in ("", feature_of(module)) and module != "scoregate.features.table"
+    }
+    assert imported == IMPORTED_FEATURES.keys()
+
+
 def test_files_and_functions_are_not_too_long() -> None:
     lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
     assert {module: length for module, length in lengths.items() if length > LONGEST_FILE} == {}
