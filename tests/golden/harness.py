@@ -132,10 +132,10 @@ def _fixed_time(now: float) -> Iterator[None]:
 
 
 def _order_record(name: str, text: str) -> str:
-    """The text of a `run.json` with its keys in order; a key of the run that is null is as good as none."""
+    """The text of a `run.json` with its keys in order, without keys of the run that are null or an empty list."""
     if not name.endswith("run.json") or not text:
         return text
-    known = {key: value for key, value in json.loads(text).items() if value is not None}
+    known = {key: value for key, value in json.loads(text).items() if value not in (None, [])}
     return json.dumps(known, indent=2, sort_keys=True)
 
 

@@ -34,6 +34,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.suite_labels import label_suites
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import ScoregateError, UsageError
 
 MOST_RUNS = 20
@@ -166,7 +167,7 @@ async def _publish_artifact(
 
 
 def remove_claims(run: Run, settings: Settings) -> Run:
-    """The run without its claims: its commit, title and history, filters and skipped suites, and confirmations.
+    """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
     Args:
         run: the run of the fork.
@@ -188,5 +189,6 @@ def remove_claims(run: Run, settings: Settings) -> Run:
         history=History(),
         conditions=None,
         reused_from=None,
+        slots=NO_SLOTS,
         suites=suites,
     )

@@ -65,7 +65,7 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> G
             slots=slots,
         )
         judged = judge(work.run)
-        keep_stable_cases(work.run, judged.comparison, ports.amend)
+        _keep_after_judge(work.run, judged.comparison, ports.amend, steps)
         alert = await _find_alert(judged, work.plan, settings, ports, judge)
         outcome = await _report(judged, ports.reporting, steps, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
@@ -209,7 +209,7 @@ async def gate_finished_run(
         slots = await find_sides(steps, reporting.context, settings)
         run = check(with_history(run, history, baseline, amend, steps, slots), baseline)
         judged = judge_run(run, baseline, settings, steps, reporting.calibrations, exemptions=exemptions, slots=slots)
-        keep_stable_cases(run, judged.comparison, amend)
+        _keep_after_judge(run, judged.comparison, amend, steps)
         return await _report(judged, reporting, steps)
 
 
@@ -257,13 +257,13 @@ def with_history(
     return changed
 
 
-def keep_stable_cases(run: Run, comparison: Comparison, amend: AmendRun) -> None:
-    """Write to disk how many runs in a row the cases in quarantine have passed, for the next run to count on."""
-    if not comparison.quarantined:
-        return
-    from scoregate.core.comparison.stable_cases import list_stable_cases
-
-    amend(replace(run, stable_cases=list_stable_cases(comparison.quarantined)))
+def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: Sequence[Step]) -> None:
+    """Write to disk what features keep of the judgement, for the next run."""
+    changed = run
+    for step in steps:
+        changed = step.after_judge(changed, comparison)
+    if changed is not run:
+        amend(changed)
 
 
 async def _report(

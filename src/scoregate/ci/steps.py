@@ -117,6 +117,10 @@ class Step:
         """Add a comparison with another side."""
         return comparison
 
+    def after_judge(self, run: Run, comparison: Comparison) -> Run:
+        """Keep in the run what the next one needs of its judgement."""
+        return run
+
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
         """Find what only reports need, once a run is judged in a job."""
         return comparison

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from scoregate.core.limit_checks import exceeds
 from scoregate.core.records import record
+from scoregate.core.slots import Slot
 
 # A case that passes so often in a row fails in at most 11.3 % of its runs, with a confidence of 95 %.
 STABLE_RUNS = 25
@@ -146,3 +147,16 @@ class ExemptionState(StrEnum):
     UNMATCHED = "unmatched"
     EXPIRED = "expired"
     IGNORED = "ignored"
+
+
+@record
+class StableCase:
+    """A case that was in quarantine when a run measured it, and in how many runs in a row it has passed."""
+
+    suite: str
+    case: str
+    runs: int
+
+
+STABLE_CASES: Slot[tuple[StableCase, ...]] = Slot("stable_cases", tuple[StableCase, ...])
+"""The cases that were in quarantine when a run measured them, each with the label of its suite."""

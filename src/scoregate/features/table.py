@@ -11,7 +11,7 @@ from scoregate.features.decline.declare import FEATURE as DECLINE
 FEATURES: tuple[Feature, ...] = (
     DECLINE,
     Feature("extras"),
-    Feature("exemptions", has_hooks=False),  # which cases count comes before what moved
+    Feature("exemptions"),  # which cases count comes before what moved
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly
     Feature("arms", has_hooks=False),

@@ -25,19 +25,23 @@ from scoregate.core.comparison.stable_cases import bound_failure_rate, list_stab
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.exemptions import (
+    STABLE_CASES,
     STABLE_RUNS,
     AcceptedRegression,
     Exemptions,
     ExemptionState,
     QuarantinedCases,
+    StableCase,
 )
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, StableCase, SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
 from scoregate.core.sections import Place
+from scoregate.core.slots import Slots
+from scoregate.features.exemptions.step import STEP
 from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
 from scoregate.features.steps import STEPS
 
@@ -82,6 +86,10 @@ def quarantined_of(view: ReportView) -> tuple[QuarantinedView, ...]:
     (section,) = view.sections_at(Place.CASES)
     cases: tuple[QuarantinedView, ...] = section.content["quarantined"]
     return cases
+
+
+def stable_cases_of(run: Run) -> tuple[StableCase, ...]:
+    return run.slots.get(STABLE_CASES) or ()
 
 
 def view_of(result: GateResult) -> ReportView:
@@ -290,6 +298,16 @@ def test_a_case_is_found_by_its_hash_its_name_or_its_tags() -> None:
             assert list_states(result) in ([ExemptionState.UNMATCHED], [ExemptionState.EXPIRED])
 
 
+def test_a_damaged_record_of_the_quarantine_weakens_no_gate() -> None:
+    base = make_base(suite(range(0), flaky_case(1)))
+    run = make_run(suite(range(0), flaky_case(0)))
+    exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
+    damaged = replace(base, slots=Slots({"stable_cases": [{"suite": 3}]}))
+    for each, compared in ((record_quarantine(base, exemptions), False), (base, True), (damaged, True)):
+        result = judge_run(run, Baseline(each, ""), Settings(), STEPS, exemptions=exemptions)
+        assert [case.is_compared for case in result.comparison.quarantined] == [compared]
+
+
 def test_stable_runs_of_the_base_count() -> None:
     def count(
         score: float | None, before: Run | None, *, carried: bool = False, reused: str | None = None
@@ -302,7 +320,7 @@ def test_stable_runs_of_the_base_count() -> None:
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
         result = judge_run(run, Baseline(before, ""), Settings(), STEPS, exemptions=exemptions)
         (case,) = quarantined_of(view_of(result))
-        return replace(run, stable_cases=list_stable_cases(result.comparison.quarantined)), case
+        return STEP.after_judge(run, result.comparison), case
 
     first, case = count(1, None)
     assert (case.stable_runs, case.stable, case.stability) == (1, False, "")
@@ -316,7 +334,7 @@ def test_stable_runs_of_the_base_count() -> None:
         "passed 3 runs in a row, so it can leave the quarantine: it fails in at most 63.2% of runs (95% confidence)",
     )
     failed, case = count(0, third)
-    assert (case.stable_runs, case.stable, failed.stable_cases) == (0, False, (StableCase("demo", "flaky 1", 0),))
+    assert (case.stable_runs, case.stable, stable_cases_of(failed)) == (0, False, (StableCase("demo", "flaky 1", 0),))
     assert count(None, third)[1].stable_runs == 0
     assert count(1, failed)[1].stable_runs == 1
 
@@ -375,10 +393,10 @@ def test_an_entry_that_is_younger_than_the_base_hides_no_regression() -> None:
 
 def test_runs_record_the_cases_that_were_in_quarantine_when_they_were_measured() -> None:
     exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
-    (known,) = record_quarantine(make_base(suite(range(0), flaky_case(1))), exemptions).stable_cases
+    (known,) = stable_cases_of(record_quarantine(make_base(suite(range(0), flaky_case(1))), exemptions))
     assert known == StableCase("demo", "flaky 1", 1)
     repeated = suite(range(0), flaky_case(1), flaky_case(0, repeat=1))
-    assert record_quarantine(make_base(repeated), exemptions).stable_cases == (StableCase("demo", "flaky 1", 0),)
+    assert stable_cases_of(record_quarantine(make_base(repeated), exemptions)) == (StableCase("demo", "flaky 1", 0),)
     # What a run keeps of a base that was measured before the entry is not recorded.
     run, base = make_run(suite(range(0), flaky_case(1))), make_base(suite(range(0), flaky_case(1)))
     kept = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))

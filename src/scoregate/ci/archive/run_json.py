@@ -32,7 +32,6 @@ from scoregate.core.runs.run import (
     Run,
     RunShard,
     Script,
-    StableCase,
     SuiteResult,
 )
 from scoregate.core.runs.suite_states import LONGEST_STATE
@@ -117,7 +116,6 @@ class RunHead:
     shard: RunShard | None = None
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
-    stable_cases: tuple[StableCase, ...] = ()
     slots: Mapping[str, Any] = field(default_factory=dict)
 
     @property

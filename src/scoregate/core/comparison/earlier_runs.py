@@ -40,7 +40,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
         branch=earlier.branch,
         complete=True,
         suites=suites,
-        stable_cases=earlier.stable_cases,
+        slots=earlier.slots,
     )
 
 

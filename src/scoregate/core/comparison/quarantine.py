@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from scoregate.core.comparison.earlier_runs import leave_out_cases
 from scoregate.core.comparison.suite_pairs import pair_suites
 from scoregate.core.evaluation import Usage
-from scoregate.core.exemptions import Exemptions, QuarantinedCases
+from scoregate.core.exemptions import STABLE_CASES, Exemptions, QuarantinedCases, StableCase
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.cases import CaseResult, Status
@@ -24,6 +24,7 @@ from scoregate.core.runs.evidence import TrialMark, Use, does_count
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.usage import sum_usage
+from scoregate.errors import RecordError
 
 _Key: TypeAlias = tuple[int, str]  # the index of a suite in its run, the hash of a case
 _Chosen: TypeAlias = dict[_Key, QuarantinedCases]
@@ -158,10 +159,18 @@ def _leave_out_of_earlier(earlier: Iterable[Run], run: Run, chosen: _Chosen) -> 
 
 def _find_biased_suites(run: Run, chosen: Collection[_Key]) -> set[int]:
     """The suites of a run of the base branch that measured one of the cases when it wasn't in quarantine yet."""
-    recorded = {(each.suite, each.case) for each in run.stable_cases}
+    recorded = {(each.suite, each.case) for each in _read_stable_cases(run)}
     younger = {(at, case) for at, case in chosen if (run.suites[at].label, case) not in recorded}
     affected = {at for at, _ in younger}
     return {at for at in affected if any((at, case) in younger for case in run.suites[at].columns.hashes)}
+
+
+def _read_stable_cases(run: Run) -> tuple[StableCase, ...]:
+    """The record of a run. Without a valid one, entries count as younger than the run, so that no gate is weaker."""
+    try:
+        return run.slots.get(STABLE_CASES) or ()
+    except RecordError:
+        return ()
 
 
 def find_quarantined_cases(
@@ -327,7 +336,8 @@ class _Trials:
     def __init__(self, run: Run, base: Run | None, pairs: Mapping[int, int]) -> None:
         self._run, self._base = run, base
         self._pairs, self._places = pairs, {base_at: at for at, base_at in pairs.items()}
-        self._stable = {(each.suite, each.case): each.runs for each in (() if base is None else base.stable_cases)}
+        known = () if base is None else _read_stable_cases(base)
+        self._stable = {(each.suite, each.case): each.runs for each in known}
         self._kept: set[tuple[_Place, str]] = set()  # what an earlier run measured
         self._found: dict[tuple[_Place, str], QuarantinedCase] = {}
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 
 from scoregate.core.comparison.quarantine import QuarantinedCase, find_quarantined_cases
-from scoregate.core.exemptions import Exemptions
+from scoregate.core.exemptions import STABLE_CASES, Exemptions, StableCase
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.run import Run, StableCase
+from scoregate.core.runs.run import Run
 
 _MOST_CASES = 10_000
 _CONFIDENCE = 0.95
@@ -40,7 +40,7 @@ def record_quarantine(run: Run, exemptions: Exemptions) -> Run:
                 has_passed = suite.columns.status(row) is Status.PASSED
                 passed[at, case] = passed.get((at, case), True) and has_passed
     stable = (StableCase(run.suites[at].label, case, int(runs)) for (at, case), runs in passed.items())
-    return replace(run, stable_cases=tuple(islice(stable, _MOST_CASES)))
+    return replace(run, slots=run.slots.put(STABLE_CASES, tuple(islice(stable, _MOST_CASES)) or None))
 
 
 def bound_failure_rate(passes: int) -> float:

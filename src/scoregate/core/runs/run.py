@@ -209,15 +209,6 @@ class Script:
 
 
 @record
-class StableCase:
-    """A case that was in quarantine when the run measured it, and in how many runs in a row it has passed."""
-
-    suite: str
-    case: str
-    runs: int
-
-
-@record
 class ExecCall:
     """The call of `scoregate exec` that made a run.
 
@@ -314,7 +305,6 @@ class Run:
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
         shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
-        stable_cases: the cases that were in quarantine when they were measured, each with the label of its suite.
     """
 
     id: str
@@ -352,7 +342,6 @@ class Run:
     shard: RunShard | None = None
     estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
-    stable_cases: tuple[StableCase, ...] = ()
     slots: Slots = NO_SLOTS
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
