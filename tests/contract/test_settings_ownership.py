@@ -7,6 +7,8 @@ from scoregate.ci.settings.model import setting_names
 from scoregate.ci.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
 from scoregate.core.declarations.kernel import LIMITS
 from scoregate.core.gate import SUITE_CHECKS
+from scoregate.features.steps import STEPS
+from scoregate.features.table import FEATURES
 
 OWNERS = (BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS)
 
@@ -23,5 +25,10 @@ def test_changes_own_no_limit() -> None:
 def test_every_limit_is_declared_and_checked() -> None:
     checked = [limit.name for check in SUITE_CHECKS for limit in check.limits]
     assert sorted(checked) == sorted(limit.name for limit in LIMITS)
+    of_features = {
+        (limit.name, rule.name) for feature in FEATURES for limit in feature.limits for rule in feature.rules
+    }
+    checks = [check for step in STEPS for check in step.checks]
+    assert {(limit.name, rule.name) for each in checks for limit in each.limits for rule in each.rules} == of_features
     declared = {limit.name for limit in (*LIMITS, *FEATURE_LIMITS)}
     assert declared == LimitFields.model_fields.keys() - {"cluster", "severity"}

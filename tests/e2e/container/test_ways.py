@@ -63,9 +63,10 @@ def test_the_image_is_small_and_compiled(action: Action) -> None:
     assert sizes[action.image] - sizes["docker.io/library/python:3.13-slim"] <= 215_000_000, (
         "git, the gateway and a client of PostgreSQL are in it"
     )
-    find = ("/opt/scoregate/lib", "-path", "*/scoregate/ci/report/*", "-name", "*.template")
+    find = ("/opt/scoregate/lib", "-path", "*/scoregate/*", "-name", "*.template")
     compiled = podman("run", "--rm", "--entrypoint", "find", action.image, *find)
-    assert len(compiled.split()) == len(list((ROOT / "src/scoregate/ci/report").rglob("*.j2")))
+    folders = (ROOT / "src/scoregate/ci/report", ROOT / "src/scoregate/features")
+    assert len(compiled.split()) == sum(len(list(folder.rglob("*.j2"))) for folder in folders)
 
 
 def install(action: Action, project: Project, **environment: str) -> None:

@@ -45,6 +45,19 @@ def test_a_limit_that_is_set_and_not_checked_is_unmeasurable() -> None:
     assert judge(SILENT, base=RUN, max_change={"e": 0.1}).exit_code == 3
 
 
+def test_a_limit_of_zero_is_set() -> None:
+    assert judge(SILENT, max_length=0.0).exit_code == 3
+    assert (
+        judge(replace(SILENT, limits=(replace(LENGTH, is_enough=True),), find=find_something), max_length=0.0).ungated
+        == ()
+    )
+
+
+def test_a_limit_without_a_check_is_unmeasurable() -> None:
+    verdict = judge(SILENT, max_other=1.0)
+    assert (verdict.exit_code, [each.rule for each in verdict.failed]) == (3, ["limits apply"])
+
+
 @pytest.mark.parametrize(
     "verdict",
     [

@@ -96,7 +96,8 @@ class Limit(Generic[_T]):
 
     def is_set(self, limits: Limits) -> bool:
         """Whether these limits set it."""
-        return self.of(limits) not in (None, False, {})
+        value = self.of(limits)
+        return value is not None and value is not False and value != {}  # 0 is a limit
 
     def is_set_for_any(self, policy: Policy) -> bool:
         """Whether it is set for any suite."""

@@ -276,8 +276,17 @@ def _list_findings(run: RunContext, checks: Sequence[SuiteCheck]) -> Iterator[tu
     yield from ((finding, run.policy.default) for finding in run_findings)
     # Only rows count whose own severity is `fail`, so that of all suites doesn't matter.
     yield from ((finding, DEFAULTS) for finding in check_small_rows(run))
+    known = {limit.name for check in checks for limit in check.limits}
     for suite in run.suites:
         yield from ((finding, suite.limits) for finding in apply_checks(suite, checks, run_findings))
+        for name in suite.limits.more.keys() - known:
+            yield _find_unknown_limit(name, suite), DEFAULTS
+
+
+def _find_unknown_limit(name: str, suite: SuiteContext) -> Finding:
+    value, label = f"{name} is set, but no check applies it", suite.suite.label
+    origin = suite.limits.find_origin(name)
+    return Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a result or a reason", origin, label)
 
 
 def _find_ungated(context: RunContext) -> Iterator[str]:
