@@ -56,6 +56,8 @@ def test_a_limit_of_zero_is_set() -> None:
 def test_a_limit_without_a_check_is_unmeasurable() -> None:
     verdict = judge(SILENT, max_other=1.0)
     assert (verdict.exit_code, [each.rule for each in verdict.failed]) == (3, ["limits apply"])
+    several = judge(SILENT, **dict.fromkeys(("max_d", "max_b", "max_a", "max_c"), 1.0))
+    assert [each.value[:5] for each in several.failed] == ["max_a", "max_b", "max_c", "max_d"]
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ def _list_findings(run: RunContext, checks: Sequence[SuiteCheck]) -> Iterator[tu
     known = {limit.name for check in checks for limit in check.limits}
     for suite in run.suites:
         yield from ((finding, suite.limits) for finding in apply_checks(suite, checks, run_findings))
-        for name in suite.limits.more.keys() - known:
+        for name in sorted(suite.limits.more.keys() - known):
             yield _find_unknown_limit(name, suite), DEFAULTS
 
 
