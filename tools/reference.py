@@ -42,7 +42,7 @@ SOURCE = "https://raw.githubusercontent.com/scoregate/scoregate/main/docs/"
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)
 
-# `*` stands for the settings of features. Every other setting belongs to one group; `list_settings` fails without it.
+# `*` is every setting of a feature. Every other setting belongs to one group; `list_settings` fails without it.
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs agent arms max_suites executor scheduler retries"

@@ -183,7 +183,7 @@ def _config(app: Starlette) -> uvicorn.Config:
         log_config=None,  # uvicorn would set up the logging of the whole process
         log_level="critical",
         access_log=False,
-        proxy_headers=False,  # uvicorn trusts X-Forwarded-For of 127.0.0.1 unless told otherwise
+        proxy_headers=False,  # uvicorn trusts X-Forwarded-For of 127.0.0.1 by default
         server_header=False,
         timeout_graceful_shutdown=1,
     )

@@ -16,7 +16,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.earlier_runs import count_results_of_base, leave_out_cases, select_unchanged
+from scoregate.core.comparison.earlier_runs import leave_out_cases, mark_as_measured, select_unchanged
 from scoregate.core.comparison.run_movement import RunMovement, collect_run_means, measure_movement
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.dependencies import (
@@ -132,10 +132,10 @@ def test_results_of_the_base_count_against_older_runs_that_lack_them(origin: str
     columns = replace(run.suites[0].columns, reused=set(range(99)))
     source = CarriedFrom("base", "main@base")
     run = replace(run, suites=(replace(run.suites[0], columns=columns, **{origin: source}),))
-    (row,) = compare(count_results_of_base(run, older), older).rows
+    (row,) = compare(mark_as_measured(run, older), older).rows
     assert (row.label, row.n, row.delta) == (RowLabel.WORSE, 100, -0.6)
     same_source = replace(older, suites=(replace(older.suites[0], kept=source),))
-    assert count_results_of_base(run, same_source).suites == run.suites
+    assert mark_as_measured(run, same_source).suites == run.suites
 
 
 def test_earlier_runs_count_as_repeats_of_the_base() -> None:

@@ -29,7 +29,7 @@ def test_only_trials_of_this_run_and_its_attempts_are_tested(
 ) -> None:
     evidence = known.evidence
     assert (list(evidence.rows(Use.TEST)), sorted(evidence.rows_without(Use.TEST))) == (rows, others)
-    assert (evidence.counts(Use.TEST), evidence.counts_whole(Use.TEST)) == (bool(rows), not others)
+    assert (evidence.counts(Use.TEST), evidence.counts_all(Use.TEST)) == (bool(rows), not others)
 
 
 def test_an_arm_without_a_skill_counts_for_the_error_rate_alone() -> None:

@@ -129,7 +129,7 @@ class CaseCollector:
         Args:
             suites: where the trials of each suite come from.
         """
-        if all(each.counts_whole(Use.DATABASE) for each in suites):
+        if all(each.counts_all(Use.DATABASE) for each in suites):
             return
         origins = (suites[trial[0]].find_origin(is_reused=at in self.reused) for at, trial in enumerate(self.trials))
         kept = [does_count(origin, Use.DATABASE) for origin in origins]
@@ -294,7 +294,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
         if part == TASK and model:
             models.setdefault(number, set()).add(model)
     for index, suite in enumerate(run.suites):
-        if not suite.evidence.counts_whole(Use.HISTORY):
+        if not suite.evidence.counts_all(Use.HISTORY):
             continue
         columns = suite.columns
         (p50,) = percentiles(columns.durations_ms, 0.5)
@@ -307,7 +307,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
 
 def _series_rows(run: Run, run_id: int, names: _Names) -> Iterator[Row]:
     for index, suite in enumerate(run.suites):
-        if not suite.evidence.counts_whole(Use.HISTORY):
+        if not suite.evidence.counts_all(Use.HISTORY):
             continue
         for name in dict.fromkeys((*suite.evaluators, *suite.columns.scores)):
             yield (run_id, names.suites[index], names.evaluator(index, name), *_series_numbers(suite, name))

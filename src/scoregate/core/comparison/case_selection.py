@@ -30,7 +30,7 @@ def exclude_kept_cases(
     suites, others = list(run.suites), {index: list(known) for index, known in baselines.items()}
     for index, suite in enumerate(run.suites):
         known = suite.evidence
-        if known.counts_whole(Use.TEST) or not known.counts(Use.TEST):
+        if known.counts_all(Use.TEST) or not known.counts(Use.TEST):
             continue
         kept = {suite.columns.hashes[row] for row in known.rows_without(Use.TEST)}
         measured = _without_cases(suite, kept)
@@ -53,7 +53,7 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
     """
     kept = {suite.label: (suite, base.suites[base_index])
             for suite, base_index in ((run.suites[index], base_index) for index, base_index in pairs)
-            if suite.evidence.counts_whole(Use.MEANS) and not suite.evidence.counts_whole(Use.TEST)}  # fmt: skip
+            if suite.evidence.counts_all(Use.MEANS) and not suite.evidence.counts_all(Use.TEST)}  # fmt: skip
     for row in rows:
         if row.suite not in kept:
             yield row

@@ -306,7 +306,7 @@ def _find_sliced_suites(
     Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
     """
     return {
-        index: evidence[index] if run.suites[index].evidence.counts_whole(Use.TEST) else suites
+        index: evidence[index] if run.suites[index].evidence.counts_all(Use.TEST) else suites
         for index, suites in baselines.items()
         if run.suites[index].evidence.counts(Use.SLICES)
     }
@@ -322,7 +322,7 @@ def _find_controls(
     control, controls = without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
     for index, known in baselines.items():
         suite = run.suites[index]
-        if suite.evidence.counts_whole(Use.CONTROL):
+        if suite.evidence.counts_all(Use.CONTROL):
             controlled = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
             controls[suite.label] = ControlledSuite(suite, known, next(iter(controlled), None), criteria_of(suite))
     return controls
@@ -363,7 +363,7 @@ def _find_extras(run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResu
     return {
         index: ExtraTrials(_pool_suites(suite, run.extras)[1:], _pool_suites(known[0], base.extras)[1:])
         for index, known in baselines.items()
-        if (suite := run.suites[index]).evidence.counts_whole(Use.TEST)
+        if (suite := run.suites[index]).evidence.counts_all(Use.TEST)
     }
 
 
@@ -389,7 +389,7 @@ def _compare_scores(
         base_suite = baseline_suites[index][0]
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
-        means = collect_run_means(base, base_suite, states) if suite.evidence.counts_whole(Use.TEST) else {}
+        means = collect_run_means(base, base_suite, states) if suite.evidence.counts_all(Use.TEST) else {}
         rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
         yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}

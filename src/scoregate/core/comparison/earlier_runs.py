@@ -56,14 +56,14 @@ def select_pool(pool: Iterable[Run], base: Run) -> Iterator[Run]:
         suites = tuple(
             suite
             for suite in run.suites
-            if suite.evidence.counts_whole(Use.EARLIER) and (suite.script, suite.id) not in known
+            if suite.evidence.counts_all(Use.EARLIER) and (suite.script, suite.id) not in known
         )
         if suites and run.commit == base.commit:
             yield replace(run, suites=suites)
 
 
-def count_results_of_base(run: Run, earlier: Run) -> Run:
-    """The run, whose results of its baseline count as measured if the earlier run doesn't have them.
+def mark_as_measured(run: Run, earlier: Run) -> Run:
+    """The run, in which results of its baseline count as measured if the earlier run doesn't have them.
 
     What a run keeps from its baseline is no evidence against that baseline. Against a run before it, it is.
 
@@ -74,7 +74,7 @@ def count_results_of_base(run: Run, earlier: Run) -> Run:
     known = frozenset({earlier.id}).union(*(suite.evidence.sources for suite in earlier.suites))
     suites = (
         replace(suite, carried=None, kept=None)
-        if suite.evidence.counts_whole(Use.OLDER) and suite.evidence.sources.isdisjoint(known)
+        if suite.evidence.counts_all(Use.OLDER) and suite.evidence.sources.isdisjoint(known)
         else suite
         for suite in run.suites
     )
@@ -82,7 +82,7 @@ def count_results_of_base(run: Run, earlier: Run) -> Run:
 
 
 def _is_complete(suite: SuiteResult) -> bool:
-    is_whole = suite.evidence.counts_whole(Use.EARLIER) and not (suite.skipped or suite.unfinished or suite.part)
+    is_whole = suite.evidence.counts_all(Use.EARLIER) and not (suite.skipped or suite.unfinished or suite.part)
     return suite.complete and is_whole and not suite.errors
 
 

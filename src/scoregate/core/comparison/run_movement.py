@@ -109,6 +109,6 @@ def collect_run_means(base: Run, suite: SuiteResult, states: Mapping[str, str]) 
         column, made_by = past.scores.get(name, ()), evaluator_digest(info)
         scores = [column[index] for index in same if column]
         known = [each.mean for each in scores if each is not None and each.made_by == made_by]
-        own = suite.mean(name) if suite.evidence.counts_whole(Use.HISTORY) else None
+        own = suite.mean(name) if suite.evidence.counts_all(Use.HISTORY) else None
         means[name] = [*known, *([] if own is None else [own])][-MOST_RUNS:]
     return means

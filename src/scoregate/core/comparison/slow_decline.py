@@ -109,7 +109,7 @@ def _split_mean(means: Sequence[float]) -> tuple[float, float]:
 
 def _is_measured(suite: SuiteResult) -> bool:
     """Whether the suite ran as a whole, and no answer was read from a cache: those are no new evidence."""
-    is_measured = suite.evidence.counts_whole(Use.HISTORY) and not (suite.part or suite.columns.cached)
+    is_measured = suite.evidence.counts_all(Use.HISTORY) and not (suite.part or suite.columns.cached)
     return suite.complete and is_measured and not suite.errors
 
 

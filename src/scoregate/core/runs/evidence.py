@@ -136,13 +136,13 @@ class Evidence:
         """Whether a trial may count."""
         return self.role in COUNTS[use] and not self.origins.isdisjoint(COUNTS[use])
 
-    def counts_whole(self, use: Use) -> bool:
+    def counts_all(self, use: Use) -> bool:
         """Whether every trial counts."""
         return self.role in COUNTS[use] and self.origins <= COUNTS[use]
 
     def rows(self, use: Use) -> Sequence[int]:
         """The rows of the trials that count, in order."""
-        if self.counts_whole(use):
+        if self.counts_all(use):
             return range(self.size)
         others = self.rows_without(use)
         return [row for row in range(self.size) if row not in others]

@@ -53,9 +53,7 @@ def history_after(run: Run) -> History:
         complete=run.complete,
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
-    measured = {
-        each.label: each for each in run.suites if len(each.columns) and each.evidence.counts_whole(Use.HISTORY)
-    }
+    measured = {each.label: each for each in run.suites if len(each.columns) and each.evidence.counts_all(Use.HISTORY)}
     states = digest_states(run)
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):

@@ -57,12 +57,12 @@ class DeclineStep(Step):
         return replace(run, slots=run.slots.put(STORED, None if earlier is None else earlier.reference))
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        from scoregate.core.comparison.earlier_runs import count_results_of_base
+        from scoregate.core.comparison.earlier_runs import mark_as_measured
 
         earlier = sides.slots.get(EARLIER)
         if earlier is None:
             return comparison
-        run = sides.run if earlier.run is None else count_results_of_base(sides.run, earlier.run)
+        run = sides.run if earlier.run is None else mark_as_measured(sides.run, earlier.run)
         return replace(comparison, slots=comparison.slots.put(COMPARED, compare(run, earlier)))
 
     def sections(self, judged: Judged) -> Iterator[Section]:

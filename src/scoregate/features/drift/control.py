@@ -174,5 +174,5 @@ def _list_suites(run: Run, base: Run, scripts: set[str]) -> Iterator[tuple[Suite
     for index, base_index in comparison.pairs_for(Use.CONTROL):
         suite, other = run.suites[index], base.suites[base_index]
         is_planned = other.script is not None and other.script == suite.script and other.script in scripts
-        if is_planned and suite.evidence.counts_whole(Use.CONTROL):
+        if is_planned and suite.evidence.counts_all(Use.CONTROL):
             yield suite, other
