@@ -65,8 +65,8 @@ MARKERS = {
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
         "integration/conversations/", "integration/endpoints/test_faults.py",
-        "integration/execution/test_execute.py", "integration/github/", "integration/importers/test_damage.py",
-        "integration/importers/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
+        "integration/execution/test_execute.py", "integration/github/", "features/imports/test_damage.py",
+        "features/imports/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
         "integration/models/", "integration/offline/", "integration/store/", "integration/trace_files/",
         "unit/trace_files/",
         "test_action_yml.py", "unit/ci/test_archive.py", "unit/ci/test_isolation.py", "unit/ci/test_secrets.py",

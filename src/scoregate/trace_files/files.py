@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.importers.files import Part, ResultFile
-from scoregate.ci.importers.row_files import read_rows
+from scoregate.ci.documents.files import Part, ResultFile
+from scoregate.ci.documents.row_files import read_rows
 from scoregate.core.records import record
 from scoregate.core.text import describe_width, natural_sort_key
 from scoregate.core.trajectories.otlp import OtlpSpan, read_otlp, unpack
