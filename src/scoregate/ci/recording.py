@@ -178,7 +178,7 @@ class Recorder:
         return True
 
     def _open_reader(self) -> ReadResultFile:
-        from scoregate.features.imports import Reader
+        from scoregate.features.imports.reader import Reader
 
         return Reader(self.redact)
 

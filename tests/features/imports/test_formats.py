@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scoregate.features.imports import IMPORTERS
 from scoregate.ci.settings.command_fields import IMPORT_FORMATS
+from scoregate.features.imports.reader import IMPORTERS
 
 
 def test_settings_accept_exactly_the_formats_with_readers() -> None:

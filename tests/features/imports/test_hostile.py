@@ -8,10 +8,10 @@ import json
 import pytest
 from tests.features.imports.files import imported
 
-from scoregate.features.imports import Reader
 from scoregate.ci.documents.files import MAX_MEMBER, zipfile
 from scoregate.core.events import CaseOutput
 from scoregate.errors import ImportFailed
+from scoregate.features.imports.reader import Reader
 
 
 def deepeval(**case: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from junitparser import JUnitXml
-from tests.integration.host.conftest import Project, project, suite
 from tests.features.imports.files import DATA, FORMATS, imported, imported_file
+from tests.integration.host.conftest import Project, project, suite
 
 from scoregate.core.runs.cases import Status
 from scoregate.errors import ImportFailed

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.integration.host.conftest import Project, Ran, project
 from tests.features.imports.files import DATA, FORMATS, raw
+from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.features.imports import Reader
 from scoregate.ci.launch.result_files import ResultFiles
 from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
 from scoregate.ci.user_ids import Identity
+from scoregate.features.imports.reader import Reader
 
 __all__ = ["project"]
 

@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.integration.host.conftest import Project, Ran, project
 from tests.features.imports.files import imported
+from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.features.imports import Reader
-from scoregate.features.imports.common import FreeNames, Trial
-from scoregate.features.imports.repeats import Repeats
-from scoregate.features.imports.suites import Suite
 from scoregate.ci.plan import RowColumns
 from scoregate.core.comparison.comparison import Comparison, compare, count_positional_cases
 from scoregate.core.identity import digest
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
+from scoregate.features.imports.common import FreeNames, Trial
+from scoregate.features.imports.reader import Reader
+from scoregate.features.imports.repeats import Repeats
+from scoregate.features.imports.suites import Suite
 
 __all__ = ["project"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from scoregate.features.imports import Reader
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import SuiteResult
+from scoregate.features.imports.reader import Reader
 
 
 def import_document(form: str, document: Any) -> tuple[list[CaseResult], SuiteResult]:

@@ -15,10 +15,10 @@ from scoregate.ci.executors.call_relay import CallRelay, open_call_relay
 from scoregate.ci.executors.executor import ClusterOptions, Part, PartLost
 from scoregate.ci.executors.rate_limits import CallLeases
 from scoregate.ci.executors.source_tree import SourceTree
-from scoregate.features.imports import Reader
 from scoregate.ci.launch import EmitEvent, Host, launch_all
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.features.imports.reader import Reader
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 SUITE = """

@@ -8,13 +8,12 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from scoregate.features.imports.common import check_elements
 from scoregate.ci.plan import RowColumns
 from scoregate.core.identity import bounded_name
 from scoregate.core.records import record
@@ -86,22 +85,14 @@ class Part(NamedTuple):
         spaces = len(self.data[self.start : self.end]) - len(self.data[self.start : self.end].lstrip(_SPACE))
         return describe_place(self.data, self.start + spaces)
 
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return self.data[self.start : self.end].lstrip(_SPACE)[:1] == b"["
+
     def elements(self) -> Iterator[Part]:
         """The elements of an array; none for other types."""
         return (part for _, part in _split(self, b"["))
-
-    def rows(self, name: str) -> Iterator[Mapping[str, Any]]:
-        """The objects in an array of results.
-
-        Args:
-            name: the name of the array in the file.
-
-        Raises:
-            ValueError: it is not an array, or one of its elements is not an object: a result would be lost.
-        """
-        if self.data[self.start : self.end].lstrip(_SPACE)[:1] != b"[":
-            raise ValueError(f"`{name}` is not an array")
-        yield from check_elements((element.value for element in self.elements()), name)
 
 
 def describe_place(data: bytes, position: int) -> str:

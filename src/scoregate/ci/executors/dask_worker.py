@@ -214,6 +214,6 @@ async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream, 
 
 
 def _open_reader(redact: Redactor) -> ReadResultFile:
-    from scoregate.features.imports import Reader
+    from scoregate.features.imports.reader import Reader
 
     return Reader(redact)

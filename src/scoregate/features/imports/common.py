@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
+from scoregate.ci.documents.files import Part
 from scoregate.core.evaluation import Scale, Threshold, Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.identity import bounded_name, select_short_fields
@@ -166,6 +167,21 @@ def read_tables(value: object, name: str) -> list[Mapping[str, Any]]:
     if not isinstance(value, list):
         raise ValueError(f"`{name}` is not an array: {excerpt(value, 40)}")
     return list(check_elements(value, name))
+
+
+def list_rows(array: Part, name: str) -> Iterator[Mapping[str, Any]]:
+    """The objects in an array of results that is read in pieces.
+
+    Args:
+        array: the array.
+        name: its name in the file.
+
+    Raises:
+        ValueError: it is not an array, or one of its elements is not an object: a result would be lost.
+    """
+    if not array.is_array:
+        raise ValueError(f"`{name}` is not an array")
+    yield from check_elements((element.value for element in array.elements()), name)
 
 
 def check_elements(values: Iterable[object], name: str) -> Iterator[Mapping[str, Any]]:

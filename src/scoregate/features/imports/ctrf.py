@@ -7,6 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import Origin, Setup
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
+from scoregate.core.text import parse_amount, parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
     Grade,
@@ -14,6 +20,7 @@ from scoregate.features.imports.common import (
     defined_fields,
     error,
     excerpt,
+    list_rows,
     name_suite,
     no_verdict,
     pass_fail_grade,
@@ -21,13 +28,7 @@ from scoregate.features.imports.common import (
     table,
     text,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.event_values import Origin, Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
-from scoregate.errors import ImportFailed
 
 _SKIPPED = ("skipped", "pending")
 _STATES = ("passed", "failed", *_SKIPPED, "other")
@@ -69,7 +70,7 @@ def _check_counts(summary: Mapping[str, Any], tests: Part) -> None:
     Raises:
         ImportFailed: it counts more tests, or more failed tests, than are listed.
     """
-    states = Counter(text(test.get("status")) for test in tests.rows("tests"))
+    states = Counter(text(test.get("status")) for test in list_rows(tests, "tests"))
     for name, listed, title in (("tests", states.total(), "tests"), ("failed", states["failed"], "failed tests")):
         counted = parse_number(summary.get(name)) or 0
         if counted > listed:
@@ -80,7 +81,7 @@ def _check_counts(summary: Mapping[str, Any], tests: Part) -> None:
 def _read_trials(tests: Part, result: ResultFile) -> Iterator[tuple[str, Trial, Mapping[str, Any]]]:
     """Every attempt at every test with its suite, the last result last. Tests of one name are repeats."""
     repeats = Counter[tuple[str, str, str]]()
-    for test in tests.rows("tests"):
+    for test in list_rows(tests, "tests"):
         if not (name := text(test.get("name"))):
             raise ImportFailed(f"a test has no name: {excerpt(test, 80)}")
         suite = _read_suite(test) or result.stem

@@ -8,6 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.positions import split_position
+from scoregate.core.test_outcomes import TestOutcome, TestOutcomes
+from scoregate.core.text import parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
     Grade,
@@ -16,6 +23,7 @@ from scoregate.features.imports.common import (
     error,
     excerpt,
     flag,
+    list_rows,
     matching_threshold,
     milliseconds,
     pass_fail_grade,
@@ -27,15 +35,8 @@ from scoregate.features.imports.common import (
     usage,
     with_unique_names,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.repeats import RepeatNames, Repeats
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.positions import split_position
-from scoregate.core.test_outcomes import TestOutcome, TestOutcomes
-from scoregate.core.text import parse_number
-from scoregate.errors import ImportFailed
 
 _LISTS = ("testCases", "conversationalTestCases")
 # What deepeval calls a case without a name: cases that are equal otherwise are repeats.
@@ -82,7 +83,7 @@ def _find_name(document: Mapping[str, Part]) -> str:
 def _list_cases(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
     for name in _LISTS:
         if name in document:
-            yield from document[name].rows(name)
+            yield from list_rows(document[name], name)
 
 
 @dataclass(slots=True)

@@ -7,6 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.evaluation import Usage
+from scoregate.core.event_values import ErrorInfo, Origin, Setup
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
+from scoregate.core.text import parse_amount, parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
     Trial,
@@ -14,6 +21,7 @@ from scoregate.features.imports.common import (
     defined_fields,
     error,
     excerpt,
+    list_rows,
     name_suite,
     read_tables,
     table,
@@ -21,14 +29,7 @@ from scoregate.features.imports.common import (
     text,
     usage,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, Origin, Setup
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
-from scoregate.errors import ImportFailed
 
 _SUCCESS, _FAIL = "success", "fail"
 _NEEDED = ("run", "evals")
@@ -75,8 +76,8 @@ def _read_eval(name: str, members: Mapping[str, Part], result: ResultFile) -> It
 def _read_trials(results: Part) -> Iterator[Trial]:
     """The results. Those of one input and one expected output are repeats, as with `trialCount`."""
     repeats = Counter[str]()
-    is_scored = any(each.get("scores") for each in results.rows("results"))
-    for each in results.rows("results"):
+    is_scored = any(each.get("scores") for each in list_rows(results, "results"))
+    for each in list_rows(results, "results"):
         trial = _read_trial(each)
         if is_scored and not trial.grades and trial.error is None:
             trial = replace(trial, output=None, error=error("Incomplete", "it has no scores, other results have", None))

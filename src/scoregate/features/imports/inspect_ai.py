@@ -7,6 +7,14 @@ from dataclasses import replace
 from math import isfinite, isnan
 from typing import Any
 
+from scoregate.ci.documents.files import Archive, Part, ResultFile, is_zip, open_archive, parse_document, parse_value
+from scoregate.core.evaluation import Usage
+from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
+from scoregate.core.positions import split_position
+from scoregate.core.text import is_whole_number, parse_amount, parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
     Scales,
@@ -15,6 +23,7 @@ from scoregate.features.imports.common import (
     defined_fields,
     error,
     excerpt,
+    list_rows,
     milliseconds,
     read_scales,
     read_table,
@@ -24,15 +33,7 @@ from scoregate.features.imports.common import (
     text,
     to_unit_scale,
 )
-from scoregate.ci.documents.files import Archive, Part, ResultFile, is_zip, open_archive, parse_document, parse_value
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.positions import split_position
-from scoregate.core.text import is_whole_number, parse_amount, parse_number
-from scoregate.errors import ImportFailed
 
 # The values of inspect's own `value_to_float`.
 _WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -74,7 +75,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 
 def _list_samples(document: Mapping[str, Part]) -> Iterator[Mapping[str, Any]]:
-    return document["samples"].rows("samples") if "samples" in document else iter(())
+    return list_rows(document["samples"], "samples") if "samples" in document else iter(())
 
 
 def _read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Mapping[str, Any]]:

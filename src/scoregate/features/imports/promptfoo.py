@@ -8,6 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.evaluation import Usage
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import bounded_name, digest
+from scoregate.core.text import parse_amount, parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
     Grade,
@@ -18,6 +24,7 @@ from scoregate.features.imports.common import (
     error,
     excerpt,
     flag,
+    list_rows,
     matching_threshold,
     no_verdict,
     pass_fail_grade,
@@ -29,14 +36,8 @@ from scoregate.features.imports.common import (
     to_unit_scale,
     usage,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.promptfoo_columns import PromptColumns, column_number
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.evaluation import Usage
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import bounded_name, digest
-from scoregate.core.text import parse_amount, parse_number
-from scoregate.errors import ImportFailed
 
 _ERROR = 2
 # Tests with the same value are turns of one conversation.
@@ -181,7 +182,7 @@ def _is_cached(row: Mapping[str, Any]) -> bool:
 
 
 def _read_rows(rows: Part) -> Iterator[Mapping[str, Any]]:
-    return rows.rows("results")
+    return list_rows(rows, "results")
 
 
 def _count_repeats(config: Mapping[str, Any], document: Mapping[str, Part]) -> int:

@@ -6,6 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import Setup, SetupPart
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.positions import split_position
+from scoregate.core.text import parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
     Scales,
@@ -13,6 +19,7 @@ from scoregate.features.imports.common import (
     defined_fields,
     error,
     flag,
+    list_rows,
     milliseconds,
     name_suite,
     no_verdict,
@@ -26,13 +33,7 @@ from scoregate.features.imports.common import (
     to_unit_scale,
     usage,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.event_values import Setup, SetupPart
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.positions import split_position
-from scoregate.core.text import parse_number
-from scoregate.errors import ImportFailed
 
 _NEEDED = ("name", "cases", "failures")
 _RUN = re.compile(r" \[(\d{1,9})/\d{1,9}\]$")
@@ -66,7 +67,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 def _read_trials(document: Mapping[str, Part], scales: Scales) -> Iterator[Trial]:
     for name, fails in (("cases", False), ("failures", True)):
-        for case in document[name].rows(name):
+        for case in list_rows(document[name], name):
             yield _make_trial(case, scales, fails=fails)
 
 

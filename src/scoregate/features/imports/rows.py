@@ -10,6 +10,16 @@ from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 
+from scoregate.ci.documents.files import ResultFile
+from scoregate.ci.documents.row_files import FileRow, read_rows
+from scoregate.ci.plan import RowColumns
+from scoregate.core.event_values import Setup
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import bounded_name, digest
+from scoregate.core.positions import split_position
+from scoregate.core.runs.clusters import may_name_cluster
+from scoregate.core.text import parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
     Trial,
@@ -21,17 +31,7 @@ from scoregate.features.imports.common import (
     show_position,
     text,
 )
-from scoregate.ci.documents.files import ResultFile
-from scoregate.ci.documents.row_files import FileRow, read_rows
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.ci.plan import RowColumns
-from scoregate.core.event_values import Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import bounded_name, digest
-from scoregate.core.positions import split_position
-from scoregate.core.runs.clusters import may_name_cluster
-from scoregate.core.text import parse_number
-from scoregate.errors import ImportFailed
 
 _LONGEST_PLACE = 10
 _MOST_LISTED = 20

@@ -8,12 +8,18 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import Setup
+from scoregate.core.events import Event, SuiteFinished, SuiteStarted
+from scoregate.core.text import parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
     Trial,
     defined_fields,
     excerpt,
     flag,
+    list_rows,
     milliseconds,
     name_suite,
     no_verdict,
@@ -23,12 +29,7 @@ from scoregate.features.imports.common import (
     text,
     usage,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.event_values import Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.text import parse_number
-from scoregate.errors import ImportFailed
 
 _PASS_RATE = "pass_rate"
 _EXPECTATION = "expectation"
@@ -62,7 +63,7 @@ def _read_benchmark(document: Mapping[str, Part], result: ResultFile) -> Iterato
     metadata = table(document["metadata"].value) if "metadata" in document else {}
     skill = text(metadata.get("skill_name")) or result.stem
     repeats = Counter[tuple[str, str]]()
-    for run in document["runs"].rows("runs"):
+    for run in list_rows(document["runs"], "runs"):
         configuration, case = text(run.get("configuration")), text(run.get("eval_id"))
         if not configuration or not (case or text(run.get("eval_name"))):
             raise ImportFailed(f"a run has no `configuration` or no `eval_id`: {excerpt(run, 80)}")

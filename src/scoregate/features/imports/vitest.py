@@ -8,12 +8,19 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from scoregate.ci.documents.files import Part, ResultFile, parse_document
+from scoregate.core.event_values import Origin, Setup
+from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.core.identity import digest
+from scoregate.core.text import parse_amount, parse_number
+from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
     Grade,
     Trial,
     defined_fields,
     error,
+    list_rows,
     name_suite,
     no_verdict,
     pass_fail_grade,
@@ -23,13 +30,7 @@ from scoregate.features.imports.common import (
     text,
     usage,
 )
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
 from scoregate.features.imports.suites import CaseKeys, Suite
-from scoregate.core.event_values import Origin, Setup
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
-from scoregate.errors import ImportFailed
 
 _SKIPPED = ("skipped", "pending", "todo", "disabled")
 _NEEDED = ("numTotalTests", "testResults")
@@ -80,7 +81,7 @@ def read(result: ResultFile) -> Iterator[Event]:
 
 def _read_file_errors(files: Part, result: ResultFile, *, is_jest: bool) -> Iterator[Event]:
     """A suite with an error for each file that could not be run, or that failed although no test of it did."""
-    for file in files.rows("testResults"):
+    for file in list_rows(files, "testResults"):
         tests = read_tables(file.get("assertionResults"), "assertionResults")
         has_failed_test = any(test.get("status") == "failed" for test in tests)
         # Jest's message of a file repeats those of its failed tests.
@@ -102,7 +103,7 @@ def _find_shared(files: Part) -> set[str]:
     """The names of suites that several files have."""
     owners: dict[str, str] = {}
     shared = set[str]()
-    for file in files.rows("testResults"):
+    for file in list_rows(files, "testResults"):
         path = text(file.get("name"))
         for test in read_tables(file.get("assertionResults"), "assertionResults"):
             if owners.setdefault(_make_suite_name(test, file), path) != path:
@@ -123,7 +124,7 @@ def _make_suite_name(test: Mapping[str, Any], file: Mapping[str, Any]) -> str:
 def _read_tests(files: Part, shared: set[str]) -> Iterator[_Test]:
     """Every attempt at every test, the last result last. Tests of one name and input in a suite are repeats."""
     repeats = Counter[tuple[str, str, str, str]]()
-    for file in files.rows("testResults"):
+    for file in list_rows(files, "testResults"):
         path = text(file.get("name"))
         for test in read_tables(file.get("assertionResults"), "assertionResults"):
             suite = _make_suite_name(test, file)
