@@ -40,7 +40,7 @@ from scoregate.ci.run_call import describe_exec_call
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.ci.trace_receiver import receive_traces
+from scoregate.features.traces.receiver import receive_traces
 from scoregate.ci.user_ids import Identity
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
@@ -145,7 +145,7 @@ class Recorder:
         self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder, folder: str
     ) -> bool:
         """Launch the plan; True once every launch has ended."""
-        from scoregate.ci.foreign_sdk import open_connections
+        from scoregate.features.foreign.connections import open_connections
 
         uses: UseRecorder | HeadCheckout | None
         if plan.head is None:

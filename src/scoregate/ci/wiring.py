@@ -26,7 +26,7 @@ from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
-from scoregate.ci.foreign_sdk import with_baseline_outputs
+from scoregate.features.foreign.connections import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import pull_request
 from scoregate.ci.interpreter import Interpreter

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scoregate.ci.listen.cloud import Answer, PlatformRequest, answer
+from scoregate.features.foreign.cloud import Answer, PlatformRequest, answer
 from scoregate.core.evaluation import EvaluationOverride
 
 

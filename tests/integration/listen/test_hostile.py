@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 from tests.integration.listen.session import Talk, open_session
 
-from scoregate.ci.listen.case_index import Spool
+from scoregate.features.foreign.case_index import Spool
 from scoregate.core.event_json import parse_event
 
 pytestmark = pytest.mark.anyio

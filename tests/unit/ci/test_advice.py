@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.listen.bodies import advice_for
+from scoregate.features.foreign.bodies import advice_for
 
 
 @pytest.mark.parametrize(

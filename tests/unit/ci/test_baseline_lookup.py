@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.foreign_sdk import EVALUATOR, open_baseline_lookup
+from scoregate.features.foreign.connections import EVALUATOR, open_baseline_lookup
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.foreign_sdk import foreign_environment
-from scoregate.ci.listen.server import ListenerAddress
+from scoregate.features.foreign.connections import foreign_environment
+from scoregate.features.foreign.server import ListenerAddress
 
 
 def make_address(*globs: str) -> ListenerAddress:

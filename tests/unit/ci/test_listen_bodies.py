@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from scoregate.ci.listen.bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, parse, read_body
+from scoregate.features.foreign.bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, parse, read_body
 from scoregate.core.json_io import MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.anyio

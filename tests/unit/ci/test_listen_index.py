@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from scoregate.ci.listen.case_index import CaseIndex, Spool
+from scoregate.features.foreign.case_index import CaseIndex, Spool
 from scoregate.core.evaluation import Evaluation
 
 CASES = 10_000

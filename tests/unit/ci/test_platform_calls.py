@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.listen.cloud import Answer, FirstBaseline, PlatformRequest, ReviewJob, answer
+from scoregate.features.foreign.cloud import Answer, FirstBaseline, PlatformRequest, ReviewJob, answer
 from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.errors import StoreError
 

@@ -6,7 +6,7 @@ import tracemalloc
 from contextlib import closing
 from typing import Any
 
-from scoregate.ci.listen.span_store import SpanStore
+from scoregate.features.traces.span_store import SpanStore
 from scoregate.core.trace import Span
 from scoregate.core.trajectories.assignment import CaseName
 from scoregate.core.trajectories.otlp import OtlpSpan

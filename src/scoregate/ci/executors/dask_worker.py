@@ -24,7 +24,7 @@ from scoregate import __version__
 from scoregate.ci.executors.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.ci.executors.source_tree import MOST_BYTES, unpack_tree
 from scoregate.ci.executors.wire import PartOrder, encode_event, load_order, move_launch
-from scoregate.ci.foreign_sdk import open_connections
+from scoregate.features.foreign.connections import open_connections
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch import Host, LaunchEvent, Printed, ReadResultFile, launch_all
 from scoregate.ci.plan import Plan

@@ -13,8 +13,8 @@ from zlib import crc32
 
 import anyio.lowlevel
 
-from scoregate.ci.listen.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
-from scoregate.ci.listen.case_index import NOWHERE, CaseIndex, Places, Spool
+from scoregate.features.foreign.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
+from scoregate.features.foreign.case_index import NOWHERE, CaseIndex, Places, Spool
 from scoregate.core.event_json import truncate_event
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import (

@@ -19,11 +19,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scoregate.ci.embedded_server import EmbeddedServer, make_config
-from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
-from scoregate.ci.listen.cloud import PREFIX, BaselineLookup, PlatformRequest
-from scoregate.ci.listen.session import SdkSession
-from scoregate.ci.listen.suite_run import ListenerCallbacks
-from scoregate.ci.listen.traces import TraceSession, make_trace_routes
+from scoregate.features.foreign.bodies import ClientDisconnected, Refused, read_body
+from scoregate.features.foreign.cloud import PREFIX, BaselineLookup, PlatformRequest
+from scoregate.features.foreign.session import SdkSession
+from scoregate.features.foreign.suite_run import ListenerCallbacks
+from scoregate.features.traces.sessions import TraceSession, make_trace_routes
 from scoregate.core.records import record
 
 _GRACE_S = 1

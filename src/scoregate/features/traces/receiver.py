@@ -15,7 +15,7 @@ from scoregate.core.loopback import exclude_from_proxies
 from scoregate.core.trajectories.otlp import has_protobuf
 
 if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
-    from scoregate.ci.listen.traces import TraceSession
+    from scoregate.features.traces.sessions import TraceSession
 
 _ENDPOINT, _TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 _PROTOCOL, _TRACES_PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"

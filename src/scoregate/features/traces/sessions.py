@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scoregate.ci.listen.bodies import ClientDisconnected, Refused, read_body
-from scoregate.ci.listen.span_store import SpanStore
+from scoregate.features.foreign.bodies import ClientDisconnected, Refused, read_body
+from scoregate.features.traces.span_store import SpanStore
 from scoregate.core.json_io import dump
 from scoregate.core.trajectories.assignment import CaseTrace
 from scoregate.core.trajectories.otlp import JSON, PROTOBUF, OtlpSpan

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from scoregate.ci.listen.bodies import (
+from scoregate.features.foreign.bodies import (
     Call,
     Refused,
     bounded_id,
@@ -20,9 +20,9 @@ from scoregate.ci.listen.bodies import (
     read_error,
     read_evaluation,
 )
-from scoregate.ci.listen.case_index import Spool
-from scoregate.ci.listen.cloud import BaselineLookup, FirstBaseline, PlatformRequest, ReviewJob, answer
-from scoregate.ci.listen.suite_run import ErrorFilter, ListenerCallbacks, SuiteRun, input_digest, replay
+from scoregate.features.foreign.case_index import Spool
+from scoregate.features.foreign.cloud import BaselineLookup, FirstBaseline, PlatformRequest, ReviewJob, answer
+from scoregate.features.foreign.suite_run import ErrorFilter, ListenerCallbacks, SuiteRun, input_digest, replay
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import Errored, ReviewRequested
 from scoregate.core.text import matches_filters, parse_amount
