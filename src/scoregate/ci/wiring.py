@@ -151,7 +151,7 @@ async def _open_executor(settings: Settings, recorder: Recorder, scratch: Path) 
     if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
         yield recorder.record
         return
-    from scoregate.ci.executors.table import open_executor
+    from scoregate.features.cluster.table import open_executor
 
     async with open_executor(settings, recorder, scratch) as record:
         yield record

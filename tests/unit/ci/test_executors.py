@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.ci.executors.budget import BudgetLeases, BudgetUse
-from scoregate.ci.executors.source_tree import pack_tree, unpack_tree
-from scoregate.ci.executors.wire import decode_event, encode_event, move_launch
+from scoregate.features.cluster.budget import BudgetLeases, BudgetUse
+from scoregate.features.cluster.source_tree import pack_tree, unpack_tree
+from scoregate.features.cluster.wire import decode_event, encode_event, move_launch
 from scoregate.ci.launch import EventsReceived, Finished, Printed
 from scoregate.ci.plan import Launch, SourceKind, SuiteSource
 from scoregate.core.events import CaseStarted, SuiteStarted

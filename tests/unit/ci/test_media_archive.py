@@ -16,7 +16,7 @@ from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.archive import media as media_module
 from scoregate.ci.archive.media import MediaFolder
 from scoregate.ci.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, unpack, unpack_run
-from scoregate.ci.executors.wire import decode_event, encode_event
+from scoregate.features.cluster.wire import decode_event, encode_event
 from scoregate.ci.launch.events import Failed, MediaReceived
 from scoregate.ci.launch.media import MediaReader
 from scoregate.core.media import MOST_BYTES, MediaFile

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
-from tests.integration.executors.cluster import Cluster
+from tests.features.cluster.cluster import Cluster
 from tests.integration.host.conftest import Project
 
 pytest.importorskip("distributed", reason="needs scoregate[dask]")

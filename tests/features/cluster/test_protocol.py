@@ -10,11 +10,11 @@ from types import MappingProxyType
 import pytest
 from tests.integration.host.conftest import Project
 
-from scoregate.ci.executors import table
-from scoregate.ci.executors.call_relay import CallRelay, open_call_relay
-from scoregate.ci.executors.executor import ClusterOptions, Part, PartLost
-from scoregate.ci.executors.rate_limits import CallLeases
-from scoregate.ci.executors.source_tree import SourceTree
+from scoregate.features.cluster import table
+from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
+from scoregate.features.cluster.executor import ClusterOptions, Part, PartLost
+from scoregate.features.cluster.rate_limits import CallLeases
+from scoregate.features.cluster.source_tree import SourceTree
 from scoregate.ci.launch import EmitEvent, Host, launch_all
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, Settings

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import BASE_FOLDER, PARTS, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.executors.attempts import PartLog, PartState
-from scoregate.ci.executors.budget import BudgetLeases
-from scoregate.ci.executors.dispatch import Dispatcher
-from scoregate.ci.executors.executor import Cluster, ClusterLost
-from scoregate.ci.executors.live import LiveRecording
-from scoregate.ci.executors.parts import divide_for_workers, make_part, restrict_to_part
-from scoregate.ci.executors.recovery import OF_SHARDS
-from scoregate.ci.executors.source_tree import SourceTree, pack_tree
+from scoregate.features.cluster.attempts import PartLog, PartState
+from scoregate.features.cluster.budget import BudgetLeases
+from scoregate.features.cluster.dispatch import Dispatcher
+from scoregate.features.cluster.executor import Cluster, ClusterLost
+from scoregate.features.cluster.live import LiveRecording
+from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
+from scoregate.features.cluster.recovery import OF_SHARDS
+from scoregate.features.cluster.source_tree import SourceTree, pack_tree
 from scoregate.ci.launch import LaunchEvent
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
-from tests.integration.executors.cluster import Cluster, wait_until
+from tests.features.cluster.cluster import Cluster, wait_until
 from tests.integration.host.conftest import Project
 
 pytest.importorskip("distributed", reason="needs scoregate[dask]")

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import anyio
 
-from scoregate.ci.executors.executor import Cluster, ClusterLost, Part, PartLost, WorkerRefused
-from scoregate.ci.executors.source_tree import SourceTree
+from scoregate.features.cluster.executor import Cluster, ClusterLost, Part, PartLost, WorkerRefused
+from scoregate.features.cluster.source_tree import SourceTree
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.settings import Settings
 

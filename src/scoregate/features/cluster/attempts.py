@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.executors.budget import BudgetLeases, TrialName, sum_spent
-from scoregate.ci.executors.executor import Part
-from scoregate.ci.executors.live import LiveRecording
+from scoregate.features.cluster.budget import BudgetLeases, TrialName, sum_spent
+from scoregate.features.cluster.executor import Part
+from scoregate.features.cluster.live import LiveRecording
 from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started, UsageCounted
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import redact_event

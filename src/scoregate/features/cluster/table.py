@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scoregate.ci.executors.executor import ClusterOptions, OpenCluster
-from scoregate.ci.executors.rate_limits import RateLimits
+from scoregate.features.cluster.executor import ClusterOptions, OpenCluster
+from scoregate.features.cluster.rate_limits import RateLimits
 from scoregate.ci.ports import RecordPlan
 from scoregate.ci.recording import Recorder
 from scoregate.ci.settings import ExecutorKind, Settings
@@ -17,7 +17,7 @@ from scoregate.errors import UsageError
 
 
 def _load_dask() -> OpenCluster:
-    from scoregate.ci.executors.dask import open_dask
+    from scoregate.features.cluster.dask import open_dask
 
     return open_dask
 
@@ -47,7 +47,7 @@ async def open_executor(settings: Settings, recorder: Recorder, scratch: Path) -
             f"--executor {settings.executor} can't be used here, where each suite runs as a user of its own",
             advice="Use shards, or run outside of scoregate's container.",
         )
-    from scoregate.ci.executors.part_recording import PartRecorder
+    from scoregate.features.cluster.part_recording import PartRecorder
 
     gateway = recorder.gateway
     if gateway is not None and settings.scheduler and not _is_on_this_machine(settings.scheduler):

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from scoregate import __version__
-from scoregate.ci.executors.executor import ClusterLost, ClusterOptions, Part, PartLost, WorkerRefused
-from scoregate.ci.executors.rate_limits import CallLeases
-from scoregate.ci.executors.source_tree import SourceTree
-from scoregate.ci.executors.wire import PartOrder, decode_event, dump_order
+from scoregate.features.cluster.executor import ClusterLost, ClusterOptions, Part, PartLost, WorkerRefused
+from scoregate.features.cluster.rate_limits import CallLeases
+from scoregate.features.cluster.source_tree import SourceTree
+from scoregate.features.cluster.wire import PartOrder, decode_event, dump_order
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
@@ -182,7 +182,7 @@ class _PermitSender:
             await asyncio.wait([task])
 
     async def _send_all(self, stop: Callable[[str], None]) -> None:
-        from scoregate.ci.executors.dask_worker import deliver_permits
+        from scoregate.features.cluster.dask_worker import deliver_permits
 
         while True:
             await self._changed.wait()
@@ -236,7 +236,7 @@ class DaskCluster:
 
     async def prepare(self, worker: str, tree: SourceTree) -> None:
         """Compare versions, and send the project's files unless the worker has them."""
-        from scoregate.ci.executors import dask_worker
+        from scoregate.features.cluster import dask_worker
 
         description = await self._call(worker, dask_worker.describe_worker)
         own = {"scoregate": __version__, "python": ".".join(platform.python_version_tuple()[:2])}
@@ -283,7 +283,7 @@ class DaskCluster:
 
     async def run_part(self, part: Part, worker: str, tree: SourceTree, settings: Settings, emit: EmitEvent) -> None:
         """Run a part on a worker as a task that no other worker may take, until all of its events have arrived."""
-        from scoregate.ci.executors.dask_worker import run_part
+        from scoregate.features.cluster.dask_worker import run_part
 
         name = f"scoregate-{part.number}-{secrets.token_hex(8)}"
         permits = _PermitSender(self._client, worker, name)

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.executors.cluster import Cluster, wait_until
+from tests.features.cluster.cluster import Cluster, wait_until
 from tests.integration.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
 
-from scoregate.ci.executors import dask, dispatch
+from scoregate.features.cluster import dask, dispatch
 
 pytest.importorskip("distributed", reason="needs scoregate[dask]")
 

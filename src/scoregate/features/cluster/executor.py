@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
-from scoregate.ci.executors.rate_limits import RateLimits
-from scoregate.ci.executors.source_tree import SourceTree
+from scoregate.features.cluster.rate_limits import RateLimits
+from scoregate.features.cluster.source_tree import SourceTree
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.plan import Launch
 from scoregate.ci.settings import Settings

@@ -21,9 +21,9 @@ from anyio import to_thread
 from distributed import Worker, get_worker
 
 from scoregate import __version__
-from scoregate.ci.executors.call_relay import CallLine, CallRelay, open_call_relay
-from scoregate.ci.executors.source_tree import MOST_BYTES, unpack_tree
-from scoregate.ci.executors.wire import PartOrder, encode_event, load_order, move_launch
+from scoregate.features.cluster.call_relay import CallLine, CallRelay, open_call_relay
+from scoregate.features.cluster.source_tree import MOST_BYTES, unpack_tree
+from scoregate.features.cluster.wire import PartOrder, encode_event, load_order, move_launch
 from scoregate.features.foreign.connections import open_connections
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.launch import Host, LaunchEvent, Printed, ReadResultFile, launch_all

@@ -9,8 +9,8 @@ from math import ceil
 from pathlib import Path
 from statistics import median
 
-from scoregate.ci.executors.executor import Part
-from scoregate.ci.executors.wire import HOST_PYTHON
+from scoregate.features.cluster.executor import Part
+from scoregate.features.cluster.wire import HOST_PYTHON
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import digest_settings, restrict_to_shard
