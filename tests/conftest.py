@@ -54,7 +54,7 @@ MARKERS = {
         "integration/convert/test_yaml.py",
         "e2e/", "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
         "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
-        "integration/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
+        "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
-from tests.integration.listen.session import Ear, EmptyBook, Talk, connect_session, open_session
+from tests.features.foreign.listen.session import Ear, EmptyBook, Talk, connect_session, open_session
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.session import Ear, EmptyBook, connect_session, open_session
+from tests.features.foreign.listen.session import Ear, EmptyBook, connect_session, open_session
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.listen import open_listener

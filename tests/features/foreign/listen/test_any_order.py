@@ -10,7 +10,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.integration.listen.session import open_session
+from tests.features.foreign.listen.session import open_session
 
 from scoregate.core.runs.case_columns import known_values
 from scoregate.core.runs.cases import CaseResult, Status

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.listen.session import NODE, open_session
+from tests.features.foreign.listen.session import NODE, open_session
 
 from scoregate.ci.secrets import Redactor
 from scoregate.core.evaluation import Assertion

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
-from tests.integration.listen.session import Talk, open_session
+from tests.features.foreign.listen.session import Talk, open_session
 
 from scoregate.features.foreign.case_index import Spool
 from scoregate.core.event_json import parse_event

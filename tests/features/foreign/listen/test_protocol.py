@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from tests.integration.listen.session import NODE, open_session
+from tests.features.foreign.listen.session import NODE, open_session
 
 from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType
