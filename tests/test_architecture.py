@@ -24,6 +24,7 @@ SHARED = {
     "ci.code_digest",
     "ci.commit_files",
     "ci.dependencies",
+    "ci.documents",
     "ci.embedded_server",
     "ci.error_lines",
     "ci.file_access",
@@ -38,6 +39,7 @@ SHARED = {
     "ci.plan",
     "ci.policy",
     "ci.process",
+    "ci.request_bodies",
     "ci.runner",
     "ci.secrets",
     "ci.settings",
@@ -51,10 +53,8 @@ STAGES = {
     "ci.environment",
     "ci.gateway",
     "ci.exemptions",
-    "ci.importers",
     "ci.javascript",
     "ci.launch",
-    "ci.listen",
     "ci.report",
 }
 # Modules that put the stages together.
@@ -65,12 +65,11 @@ GLUE = {
     "ci.arms",
     "ci.comment_commands",
     "ci.base_settings",
+    "ci.baseline_outputs",
     "ci.cost_probe",
     "ci.costs",
     "ci.discovery",
     "ci.env_file",
-    "ci.executors",
-    "ci.foreign_sdk",
     "ci.fork_comment",
     "ci.gateway_folders",
     "ci.job",
@@ -97,7 +96,6 @@ GLUE = {
     "ci.resume",
     "ci.skip_label",
     "ci.steps",
-    "ci.trace_receiver",
     "ci.shared_history",
     "ci.unread_files",
     "ci.wiring",
@@ -122,7 +120,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp_servers": BASE | {"agents", "engine", "models"},
     "skills": BASE | {"agents", "evals", "scorers"},
     "convert": BASE | {"ci.file_access", "datasets", "evals", "scorers"},
-    "trace_files": BASE | {"ci.importers", "store"},
+    "trace_files": BASE | {"ci.documents", "store"},
     "pytest_plugin": BASE | {"engine", "evals"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "mcp_servers", "models", "store"},
@@ -137,11 +135,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(STAGES, BASE | SHARED),
     "ci.settings": BASE | SHARED | {"features.declarations"},
     "ci.discover": BASE | SHARED | {"store"},
-    "ci.importers": BASE | SHARED | {"store"},
+    "ci.documents": BASE | SHARED | {"store"},
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers"},
+    "features": BASE
+    | SHARED
+    | STAGES
+    | GLUE
+    | {"ci.publish", "features.declarations", "mcp_servers", "models", "store"},
     "features.declarations": BASE,
     "cli": BASE
     | SHARED
@@ -298,6 +300,7 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
 }
 
 

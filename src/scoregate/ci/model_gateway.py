@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -15,20 +14,8 @@ from urllib.parse import urlsplit
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.baseline.artifact import fetch_cassettes
 from scoregate.ci.job import JobContext
-from scoregate.ci.launch import (
-    EmitEvent,
-    EventsReceived,
-    Failed,
-    Finished,
-    LaunchEvent,
-    MakeEnvironment,
-    Notice,
-    UsageCounted,
-)
-from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
-from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.errors import MissingExtra, SettingsError
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
@@ -37,18 +24,12 @@ from scoregate.models.settings import ModelSettings, load_model_settings
 if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
     from scoregate.ci.gateway import Gateway, GatewayOptions, GatewayProvider
     from scoregate.ci.gateway.sessions import SuiteSession
-    from scoregate.ci.gateway_counts import CallCounter
-    from scoregate.ci.usage_adder import UsageAdder
 
 CASSETTES_FOLDER = "cassettes"
 _DEFAULT_FOLDER = ".scoregate/cassettes"
 _PLACEHOLDER = "sk-scoregate"
 _MODEL_KEY, _MODEL_ADDRESS = "SCOREGATE_MODEL_API_KEY", "SCOREGATE_MODEL_BASE_URL"
 _HOSTS_VARIABLE = "SCOREGATE_GATEWAY_HOSTS"
-# Calls that were not made: what they would have measured is missing.
-_UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown", "missing_key"}
-_LONGEST_REASON = 2_000
-_NEEDS_KEY = "A maintainer can run the change on a branch of this repository."
 _SHORTEST_KEY = 8
 
 
@@ -86,48 +67,6 @@ class ModelGateway:
         }
         return {**kept, **dict.fromkeys(self.served, _PLACEHOLDER)}
 
-    @contextmanager
-    def open_session(
-        self, launch: Launch, emit: EmitEvent, *, is_base: bool = False
-    ) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
-        """A session for a launch: what makes its environment, and what adds the usage of its calls to its events.
-
-        Calls that were not made are an error of the launch, whatever its suites did with the errors that they got.
-
-        Args:
-            launch: the launch.
-            emit: gets its events.
-            is_base: whether it belongs to a baseline that is run again.
-        """
-        from scoregate.ci.usage_adder import UsageAdder
-
-        with self.gateway.open_session(launch.name, is_base=is_base) as session:
-            yield partial(self.make_environment, session), partial(self._emit, session, UsageAdder(session), emit)
-
-    def _emit(self, session: SuiteSession, adder: UsageAdder, emit: EmitEvent, event: LaunchEvent) -> None:
-        if isinstance(event, EventsReceived):
-            event = replace(event, events=[adder.add_usage(event.log, each) for each in event.events])
-        elif isinstance(event, Finished):
-            script = event.script
-            for problem in self._describe_problems(script.name, session):
-                emit(problem)
-            assigned, unassigned = adder.assign_rest()
-            for (log, suite), usage in assigned.items():
-                emit(UsageCounted(script.name, log, suite, usage))
-            if unassigned is not None:
-                event = Finished(replace(script, usage=unassigned))
-        emit(event)
-
-    def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:
-        reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
-        if reasons:
-            problem = "need a key, which this job does not have" if self.note else "were not made"
-            message = f"calls of models {problem}: {'; '.join(reasons)}"[:_LONGEST_REASON]
-            yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if self.note else ""))
-        for message, code in session.problems.items():
-            if code not in _UNMEASURED:
-                yield Notice(script, f"gateway: {message}")
-
     def make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment of a suite: without keys, with its token and the addresses of the gateway."""
         variables = self.gateway.suite_environment(session)
@@ -135,12 +74,6 @@ class ModelGateway:
         own = {"127.0.0.1", "localhost", urlsplit(self.gateway.address).hostname or ""}
         direct = ",".join(filter(None, (exceptions, *sorted(own))))
         return {**self.hide_keys(environment), **variables, "NO_PROXY": direct, "no_proxy": direct}
-
-    def start_counting(self) -> CallCounter:
-        """A counter of the calls of the suites that are launched from now on."""
-        from scoregate.ci.gateway_counts import CallCounter
-
-        return CallCounter(self.gateway, self.gateway.opened)
 
 
 @asynccontextmanager

@@ -10,14 +10,14 @@ from types import MappingProxyType
 import pytest
 from tests.integration.host.conftest import Project
 
-from scoregate.features.cluster import table
+from scoregate.ci.launch import EmitEvent, Host, launch_all
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.features.cluster import executors
 from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
 from scoregate.features.cluster.executor import ClusterOptions, Part, PartLost
 from scoregate.features.cluster.rate_limits import CallLeases
 from scoregate.features.cluster.source_tree import SourceTree
-from scoregate.ci.launch import EmitEvent, Host, launch_all
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import ExecutorKind, Settings
 from scoregate.features.imports.reader import Reader
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
@@ -81,7 +81,7 @@ def test_an_executor_of_one_class_gives_the_verdict_of_one_machine(
         streams.append(ProcessCluster(options))
         yield streams[0]
 
-    monkeypatch.setitem(table._CLUSTERS, ExecutorKind.DASK, lambda: open_processes)
+    monkeypatch.setitem(executors._CLUSTERS, ExecutorKind.DASK, lambda: open_processes)
     for name in ("a", "b", "c"):
         project.write(f"evals/eval_{name}.py", SUITE.replace("NAME", name))
     outcome = project.scoregate("run", "--executor", "dask", "--baseline", "none")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from scoregate.errors import Unreachable
 from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
 from scoregate.features.cluster.rate_limits import CallLeases, RateLimits
-from scoregate.errors import Unreachable
 from scoregate.models.rate_limit import Permit
 from scoregate.models.shared_limiter import PermitLink, SharedLimiter, find_limiter
 

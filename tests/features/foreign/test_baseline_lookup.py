@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.features.foreign.connections import EVALUATOR, open_baseline_lookup
 from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.features.foreign.connections import EVALUATOR, open_baseline_lookup
 from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TypeAlias
 
 from scoregate.ci.launch.events import EmitEvent
@@ -73,6 +73,19 @@ class LaunchLayer:
 AroundLaunches: TypeAlias = Callable[[Launching], AbstractAsyncContextManager[LaunchLayer | None]]
 
 
+@asynccontextmanager
+async def open_layers(around: Iterable[AroundLaunches], launching: Launching) -> AsyncIterator[tuple[LaunchLayer, ...]]:
+    """The layers of a recording until the block ends."""
+    async with AsyncExitStack() as stack:
+        layers = [await stack.enter_async_context(open_layer(launching)) for open_layer in around]
+        yield tuple(layer for layer in layers if layer is not None)
+
+
+def count_calls(layers: Iterable[LaunchLayer]) -> CallTotals | None:
+    """The calls of models so far; None if no layer counts them."""
+    return next((calls for layer in layers if (calls := layer.count_calls()) is not None), None)
+
+
 @record
 class CallService:
     """Serves all calls of models of a run on this machine, and limits their rate, costs and tokens.
@@ -80,9 +93,9 @@ class CallService:
     Attributes:
         around_launches: opens the layer of a recording. Launches on other machines need it as well.
         hidden: the names of variables that suites must not get, wherever they run.
-        unreachable: why a worker on another machine can't use it.
+        explain_unreachable: why what it gets the name of, on another machine, can't use it.
     """
 
     around_launches: AroundLaunches
     hidden: frozenset[str]
-    unreachable: Callable[[str], UsageError]
+    explain_unreachable: Callable[[str], UsageError]

@@ -6,18 +6,14 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import RunWriter
-from scoregate.features.cluster.budget import BudgetLeases, TrialName, sum_spent
-from scoregate.features.cluster.executor import Part
-from scoregate.features.cluster.live import LiveRecording
-from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, Started, UsageCounted
+from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, LaunchLayer, Started, UsageCounted
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import redact_event
 from scoregate.ci.resume import offer_results
@@ -29,9 +25,9 @@ from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run, Script
 from scoregate.core.runs.tally import Tally
-
-if TYPE_CHECKING:
-    from scoregate.ci.model_gateway import ModelGateway
+from scoregate.features.cluster.budget import BudgetLeases, TrialName, sum_spent
+from scoregate.features.cluster.executor import Part
+from scoregate.features.cluster.live import LiveRecording
 
 # An environment without a package, or a process that something outside of the run killed: another worker may do better.
 _RETRIED = re.compile(r"\b(ModuleNotFoundError|ImportError)\b|^killed by SIG(KILL|TERM|INT|HUP)\b")
@@ -97,10 +93,9 @@ class PartLog:
         observe: gets every event of every attempt, and the recording of it.
         live: the progress of all parts.
         redact: removes secrets from what is recorded.
-        gateway: the gateway that calls of models go through; None without one.
+        layers: what serves launches on all workers.
         select: drops events that a selection leaves out.
         budget: leases of the run's budget; None if the parts share one.
-        is_base: whether it is a baseline that is run again.
         show_outputs: whether outputs are recorded.
         workers: the workers that got a part.
         lost: how many attempts ended early, by the reason.
@@ -114,11 +109,10 @@ class PartLog:
     observe: Callable[[LaunchEvent, RunRecorder], None]
     live: LiveRecording
     redact: Redactor
-    gateway: ModelGateway | None = None
+    layers: Sequence[LaunchLayer] = ()
     select: Callable[[EventsReceived], EventsReceived] | None = None
     budget: BudgetLeases | None = None
     show_outputs: bool = True
-    is_base: bool = False
     workers: set[str] = field(default_factory=set)
     lost: dict[str, int] = field(default_factory=dict)
     _number: int = 0
@@ -147,8 +141,8 @@ class PartLog:
         if self.budget is not None:
             plan = _with_variables(plan, self.budget.begin(number))
         emit: EmitEvent = record
-        if self.gateway is not None:
-            plan, emit = _open_sessions(self.gateway, plan, sessions, record, is_base=self.is_base)
+        for layer in self.layers:
+            plan, emit = _open_sessions(layer, plan, sessions, emit)
         return self.make_part(plan), partial(self._receive, attempt, emit)
 
     def _offer_finished(self, state: PartState, folder: Path) -> tuple[Plan, str | None]:
@@ -305,19 +299,15 @@ def _with_variables(plan: Plan, variables: Mapping[str, str]) -> Plan:
     return replace(plan, launches=tuple(launches))
 
 
-def _open_sessions(
-    gateway: ModelGateway, plan: Plan, sessions: ExitStack, emit: EmitEvent, *, is_base: bool
-) -> tuple[Plan, EmitEvent]:
-    """The plan with tokens of the gateway, and what adds the usage of calls to events."""
+def _open_sessions(layer: LaunchLayer, plan: Plan, sessions: ExitStack, emit: EmitEvent) -> tuple[Plan, EmitEvent]:
+    """The plan with the environments of a layer, and what passes its events through it."""
     emits: dict[str, EmitEvent] = {}
     launches = []
     for launch in plan.launches:
-        make_environment, emits[launch.name] = sessions.enter_context(
-            gateway.open_session(launch, emit, is_base=is_base)
-        )
+        make_environment, emits[launch.name] = sessions.enter_context(layer.open_session(launch, emit))
         launches.append(replace(launch, environment=make_environment(launch.environment)))
 
-    def emit_counted(event: LaunchEvent) -> None:
+    def pass_through(event: LaunchEvent) -> None:
         emits[event.script.name if isinstance(event, Finished) else event.script](event)
 
-    return replace(plan, launches=tuple(launches)), emit_counted
+    return replace(plan, launches=tuple(launches)), pass_through

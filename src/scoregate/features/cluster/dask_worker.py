@@ -21,14 +21,16 @@ from anyio import to_thread
 from distributed import Worker, get_worker
 
 from scoregate import __version__
+from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.launch import Host, LaunchEvent, Launching, Printed, launch_all, open_layers
+from scoregate.ci.plan import Plan
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import Settings
+from scoregate.ci.steps import open_reader
 from scoregate.features.cluster.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.features.cluster.source_tree import MOST_BYTES, unpack_tree
 from scoregate.features.cluster.wire import PartOrder, encode_event, load_order, move_launch
-from scoregate.features.foreign.connections import open_connections
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.launch import Host, LaunchEvent, Printed, ReadResultFile, launch_all
-from scoregate.ci.plan import Plan
-from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.features.steps import STEPS
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 _FLUSH_S, _ALIVE_S, _POLL_S = 0.1, 2.0, 0.2
@@ -200,20 +202,16 @@ async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream, 
         environ["SCOREGATE_SPENT"] = order.spent or str(Path(folder) / "spent")
         launches = [move_launch(launch, order.root, root, files) for launch in order.launches]
         plan = Plan(root, Interpreter((), "the worker's Python"), tuple(launches))
-        async with open_connections(plan, environ, redact, suites=order.suites) as open_connection:
+        settings = Settings(suite=order.suites, timeout=order.timeout_s)
+        around = [step.around_launches for step in STEPS]
+        async with open_layers(around, Launching(plan, settings, environ, redact)) as layers:
             host = Host(
                 root,
                 environ,
                 redact,
-                partial(_open_reader, redact),
+                partial(open_reader, STEPS, redact),
                 timeout_s=order.timeout_s,
-                open_connection=open_connection,
                 suites=order.suites,
+                layers=layers,
             )
             await launch_all(launches, host, stream.emit)
-
-
-def _open_reader(redact: Redactor) -> ReadResultFile:
-    from scoregate.features.imports.reader import Reader
-
-    return Reader(redact)

@@ -7,12 +7,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
-from scoregate.features.cluster.rate_limits import RateLimits
-from scoregate.features.cluster.source_tree import SourceTree
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.plan import Launch
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
+from scoregate.features.cluster.rate_limits import RateLimits
+from scoregate.features.cluster.source_tree import SourceTree
 
 
 @record
@@ -68,7 +68,7 @@ class ClusterOptions:
         workers: how many workers a cluster on this machine has.
         environ: the variables of suites on this machine.
         hidden: the names of variables that suites must not get, wherever they run.
-        limits: the rate limits of models, which give permits to the calls of all workers; None if the gateway does.
+        limits: the rate limits of models, which give permits to the calls of all workers; None if `CallService` does.
     """
 
     scheduler: str

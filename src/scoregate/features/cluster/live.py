@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from scoregate.ci.launch import LaunchLayer, count_calls
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.runs.reducer import SuiteReducer
 from scoregate.core.runs.tally import Tally
-
-if TYPE_CHECKING:
-    from scoregate.ci.gateway_counts import CallCounter
 
 
 @dataclass(slots=True)
@@ -21,7 +19,7 @@ class LiveRecording:
     Attributes:
         stage: the name of the folder of the run.
         launches: the number of scripts.
-        calls: counts the calls of models at the gateway.
+        layers: what serves launches on all workers.
         read_tallies: the progress of every suite in every part.
         is_open: whether a script has a part that has not ended.
         finished: the trials that the last event finished, each with its suite.
@@ -30,7 +28,7 @@ class LiveRecording:
 
     stage: str
     launches: int
-    calls: CallCounter | None = None
+    layers: Sequence[LaunchLayer] = ()
     read_tallies: Callable[[], Iterable[tuple[str, Tally]]] = tuple
     is_open: Callable[[str], bool] = bool
     finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
@@ -42,6 +40,10 @@ class LiveRecording:
         is_first = script not in self._started
         self._started.add(script)
         return is_first
+
+    def count_calls(self) -> CallTotals | None:
+        """The calls of models so far; None if they aren't counted."""
+        return count_calls(self.layers)
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script; the parts of a suite are one suite."""

@@ -12,17 +12,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from scoregate.ci.archive import BASE_FOLDER, PARTS, RUN_FOLDER, amend_run
+from scoregate.ci.archive import PARTS, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
-from scoregate.features.cluster.attempts import PartLog, PartState
-from scoregate.features.cluster.budget import BudgetLeases
-from scoregate.features.cluster.dispatch import Dispatcher
-from scoregate.features.cluster.executor import Cluster, ClusterLost
-from scoregate.features.cluster.live import LiveRecording
-from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
-from scoregate.features.cluster.recovery import OF_SHARDS
-from scoregate.features.cluster.source_tree import SourceTree, pack_tree
-from scoregate.ci.launch import LaunchEvent
+from scoregate.ci.launch import LaunchEvent, LaunchLayer, open_layers
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Recorder, flush_regularly
@@ -34,6 +26,14 @@ from scoregate.ci.shards.merge_shards import find_shards, merge_shards
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 from scoregate.core.sharding.partition import Partition
+from scoregate.features.cluster.attempts import PartLog, PartState
+from scoregate.features.cluster.budget import BudgetLeases
+from scoregate.features.cluster.dispatch import Dispatcher
+from scoregate.features.cluster.executor import Cluster, ClusterLost
+from scoregate.features.cluster.live import LiveRecording
+from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
+from scoregate.features.cluster.recovery import OF_SHARDS
+from scoregate.features.cluster.source_tree import SourceTree, pack_tree
 
 if TYPE_CHECKING:
     from scoregate.core.comparison.quarantine import Quarantine
@@ -46,7 +46,7 @@ class PartRecorder:
     """Records runs in parts, each on a worker of a cluster.
 
     Args:
-        recorder: records runs on this machine; its folder, observers, gateway and stop are used.
+        recorder: records runs on this machine; its folder, observers, service of calls and stop are used.
         cluster: the workers.
         scratch: a folder for temporary files.
     """
@@ -68,6 +68,21 @@ class PartRecorder:
         recorder = self.recorder
         if not plan.launches:
             return await recorder.record(plan, settings, notices, folder=folder, quarantine=quarantine)
+        around = () if recorder.calls is None else (recorder.calls.around_launches,)
+        async with open_layers(around, recorder.make_launching(plan, settings, folder)) as layers:
+            return await self._record(plan, settings, notices, layers, folder=folder, quarantine=quarantine)
+
+    async def _record(
+        self,
+        plan: Plan,
+        settings: Settings,
+        notices: Sequence[str],
+        layers: Sequence[LaunchLayer],
+        *,
+        folder: str,
+        quarantine: Quarantine | None,
+    ) -> Run:
+        recorder = self.recorder
         is_main = folder == RUN_FOLDER
         head = await recorder.describe(plan, settings, notices)
         selected = CaseFilter.for_plan(settings.selection, plan)
@@ -76,7 +91,8 @@ class PartRecorder:
         if is_main:  # `recovery` finds the attempts there if this process is killed
             (recorder.out / folder).mkdir(parents=True, exist_ok=True)
             scratch = Path(mkdtemp(prefix=PARTS, dir=recorder.out / folder))
-        log = await self._open_log(plan, settings, head, scratch, folder, selected=selected, failures=failures)
+        live = LiveRecording(Path(folder).name, len(plan.launches), layers)
+        log = await self._open_log(plan, settings, head, scratch, live, selected=selected, failures=failures)
         dispatcher = Dispatcher(self.cluster, await self._pack(plan, settings), settings, log)
         is_done = False
         try:
@@ -104,7 +120,7 @@ class PartRecorder:
         settings: Settings,
         head: Run,
         scratch: Path,
-        folder: str,
+        live: LiveRecording,
         *,
         selected: CaseFilter | None,
         failures: FailureLimit,
@@ -115,8 +131,6 @@ class PartRecorder:
         numbers = range(1, len(partition.shards) + 1)
         plans = (restrict_to_part(plan, partition, number, settings) for number in numbers)
         parts = {number: PartState(part) for number, part in zip(numbers, plans, strict=True)}
-        calls = None if recorder.gateway is None else recorder.gateway.start_counting()
-        live = LiveRecording(Path(folder).name, len(plan.launches), calls)
 
         def observe(event: LaunchEvent, recording: RunRecorder) -> None:
             failures.count(recording.finished)
@@ -132,18 +146,17 @@ class PartRecorder:
             observe,
             live,
             recorder.redact,
-            recorder.gateway,
+            live.layers,
             None if selected is None else selected.select,
             self._lease_budget(settings, partition),
             settings.show_outputs is ShowOutputs.FULL,
-            folder.partition("/")[0] == BASE_FOLDER,
         )
         live.read_tallies, live.is_open = log.tallies, lambda script: log.count_open(script) > 0
         return log
 
     def _lease_budget(self, settings: Settings, partition: Partition) -> BudgetLeases | None:
-        """Leases of the budget; None if there is none, or if all processes count in one file or at the gateway."""
-        is_shared = self.cluster.is_local or self.recorder.gateway is not None
+        """Leases of the budget; None if there is none, or if all processes count at one place."""
+        is_shared = self.cluster.is_local or self.recorder.calls is not None
         if is_shared or (settings.max_cost is None and settings.max_tokens is None):
             return None
         weights = {shard.number: shard.seconds or 1.0 for shard in partition.shards}
@@ -161,7 +174,7 @@ class PartRecorder:
         return await pack_tree(plan.root, self.scratch, left_out=plan.root / settings.out)
 
     def _complete(self, run: Run, log: PartLog, dispatcher: Dispatcher) -> Run:
-        """The merged run with what its parts don't know: where they ran, and the calls at the gateway."""
+        """The merged run with what its parts don't know: where they ran, and what was counted."""
         parts, workers = number_format.count(len(log.parts), "part"), number_format.count(len(log.workers), "worker")
         kept = (notice for notice in run.notices if not OF_SHARDS.match(notice))
         lost = (
@@ -175,7 +188,7 @@ class PartRecorder:
                 kept,
             )
         )
-        gateway, calls = self.recorder.gateway, log.live.calls
-        if gateway is None or calls is None:
-            return replace(run, notices=notices)
-        return replace(run, notices=(*notices, *gateway.notices), model_calls=calls.list_calls())
+        run = replace(run, notices=notices)
+        for layer in log.layers:
+            run = layer.add_to_run(run)
+        return run

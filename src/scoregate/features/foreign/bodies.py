@@ -1,16 +1,15 @@
-"""Bodies of an SDK's calls: read within limits, parsed, and turned into evaluations and errors."""
+"""Bodies of an SDK's calls, parsed and turned into evaluations and errors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
 from hashlib import md5
 from typing import Any
 
-import anyio
 from pydantic_core import from_json
 
+from scoregate.ci.request_bodies import Refused
 from scoregate.core.evaluation import Assertion, Evaluation, Threshold
 from scoregate.core.event_values import (
     MAX_MESSAGE,
@@ -20,70 +19,19 @@ from scoregate.core.event_values import (
     HumanReviewFieldContentType,
     truncate_text,
 )
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump
+from scoregate.core.json_io import dump
 from scoregate.core.records import record
 
-MAX_BODY_BYTES = 64 * 1024 * 1024
 PYTHON, JAVASCRIPT = "autoblocks-python", "autoblocks-js"
 _AGENTS = {"python-httpx": PYTHON, "node": JAVASCRIPT, "undici": JAVASCRIPT}
 _LONGEST_ID = 1_000
 _LONGEST_NAME = 200
 _TEXT = HumanReviewFieldContentType.TEXT
 _BOUNDS = ("lt", "lte", "gt", "gte")
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 # A pair of surrogates, half of one, or any other escape of JSON.
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-
-
-class Refused(Exception):
-    """A call that is not valid.
-
-    Args:
-        reason: the client reads it, and the report shows it.
-        status: the HTTP status of the response, from 400 to 499.
-    """
-
-    def __init__(self, reason: str, *, status: int = 400) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.status = status
-
-
-class ClientDisconnected(Exception):
-    """The client closed its connection in the middle of its call."""
-
-
-async def read_body(receive: Receive, turn: anyio.Lock) -> bytes:
-    """The body of a request.
-
-    Args:
-        receive: the ASGI function.
-        turn: a lock that is held while a body of over 8 MB is read, so that only one of them is in memory at a time.
-
-    Raises:
-        Refused: it is over the limit.
-        ClientDisconnected: the client left.
-    """
-    message = await receive()
-    first: bytes = message.get("body", b"")
-    if message["type"] == "http.request" and not message.get("more_body"):
-        return first
-    async with AsyncExitStack() as stack:
-        body = bytearray(first)
-        waited = False
-        while message.get("more_body") and len(body) <= MAX_BODY_BYTES:
-            if len(body) > MAX_EVENT_BYTES and not waited:
-                await stack.enter_async_context(turn)  # each may take 64 MB, so one is read at a time
-                waited = True
-            message = await receive()
-            body += message.get("body", b"")
-    if message["type"] != "http.request":
-        raise ClientDisconnected
-    if len(body) > MAX_BODY_BYTES:
-        raise Refused(f"its body is over the limit of {MAX_BODY_BYTES:,} bytes", status=413)
-    return bytes(body)
 
 
 def parse(body: bytes) -> Any:

@@ -17,30 +17,28 @@ from scoregate.ci.launch import (
     EventsReceived,
     Failed,
     Filtered,
+    Launching,
+    LaunchLayer,
     MakeEnvironment,
     Notice,
-    OpenConnection,
     Progress,
 )
-from scoregate.ci.plan import Launch, Plan, SourceKind
+from scoregate.ci.plan import Launch, SourceKind
 from scoregate.ci.runner import in_container
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import Identity
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted
 from scoregate.core.loopback import exclude_from_proxies
+from scoregate.core.records import record
 from scoregate.core.runs.baseline_outputs import (
     BASELINE_OUTPUTS_VARIABLE,
     battle_key,
-    dump_baseline_outputs,
     read_baseline_outputs,
 )
-from scoregate.core.runs.run import Run
 from scoregate.core.runs.tally import Tally
+from scoregate.features.foreign.server import Listener, ListenerAddress, open_listener
 
-if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
-    from scoregate.ci.listen import ListenerAddress
+if TYPE_CHECKING:
     from scoregate.store import BaselineOutputs, Store
 
 # Autoblocks keeps one baseline output for all evaluators of a case; the store keeps it under this name.
@@ -48,31 +46,26 @@ EVALUATOR = "autoblocks"
 
 
 @asynccontextmanager
-async def open_connections(
-    plan: Plan, environ: Mapping[str, str], redact: Redactor, *, suites: Sequence[str]
-) -> AsyncIterator[OpenConnection | None]:
-    """A listener for the foreign launches of a plan, until the block ends; None, and no server, if there are none.
+async def open_connections(launching: Launching) -> AsyncIterator[LaunchLayer]:
+    """The connections of the foreign launches of a recording to a listener, which serves until the block ends."""
+    async with open_listener(launching.redact) as listener:
+        yield _Connections(listener, launching)
 
-    Args:
-        plan: what is launched.
-        environ: the host's environment.
-        redact: removes secrets from what the SDKs send.
-        suites: globs that ids must match.
-    """
-    if not any(launch.source.foreign for launch in plan.launches):
-        yield None
-        return
-    from scoregate.ci.listen import open_listener
 
-    async with open_listener(redact) as listener:
+@record
+class _Connections(LaunchLayer):
+    listener: Listener
+    launching: Launching
 
-        @asynccontextmanager
-        async def open_connection(launch: Launch, emit: EmitEvent) -> AsyncIterator[MakeEnvironment]:
-            lookup = open_baseline_lookup(plan.root, environ, launch.environment)
-            async with listener.connect(_EventForwarder(launch, emit), lookup, suites=suites) as address:
-                yield partial(foreign_environment, address)
-
-        yield open_connection
+    @asynccontextmanager
+    async def connect(self, launch: Launch, emit: EmitEvent) -> AsyncIterator[MakeEnvironment]:
+        if not launch.source.foreign:
+            yield dict
+            return
+        lookup = open_baseline_lookup(self.launching.plan.root, self.launching.environ, launch.environment)
+        suites = self.launching.settings.suite
+        async with self.listener.connect(_EventForwarder(launch, emit), lookup, suites=suites) as address:
+            yield partial(foreign_environment, address)
 
 
 @dataclass(slots=True)
@@ -174,31 +167,6 @@ def open_baseline_lookup(
     return BaselineLookup(open_store(root), Path(base) if base else None, keeps=not in_container(environ))
 
 
-def with_baseline_outputs(
-    scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool
-) -> Plan:
-    """The plan with a file of the base run's outputs for its suites.
-
-    Args:
-        scratch: a folder of the host.
-        identity: the user that suites run as.
-        plan: what is launched.
-        base: the base run; None if there is none yet.
-        keeps: whether the store stays after the run, so that without a base run it has the baseline outputs.
-    """
-    if base is None and keeps:
-        return plan
-    file = scratch / "champions.jsonl"
-    with file.open("xb") as lines:
-        lines.writelines(() if base is None else dump_baseline_outputs(base))
-    if identity is not None:
-        file.chmod(0o400)
-        identity.share(file)
-    variables: Mapping[str, str] = {BASELINE_OUTPUTS_VARIABLE: str(file)}
-    launches = (replace(launch, environment={**launch.environment, **variables}) for launch in plan.launches)
-    return replace(plan, launches=tuple(launches))
-
-
 # The SDKs demand keys. Nothing that is sent with them leaves this machine, so these are dummies.
 _KEYS = ("AUTOBLOCKS_API_KEY", "AUTOBLOCKS_V2_API_KEY", "AUTOBLOCKS_INGESTION_KEY")
 _DUMMY_KEY = "not-needed"
@@ -212,7 +180,7 @@ _DROPPED = (
 _SUITES = "AUTOBLOCKS_FILTERS_TEST_SUITES"
 _CASES = "OVERRIDES_TESTS_AND_HASHES"
 _WILDCARD = re.compile(r"\*|\?|\[!?\]?[^]]*\]")
-_REDIRECT = Path(__file__).parent / "listen" / "redirect"
+_REDIRECT = Path(__file__).parent / "redirect"
 
 
 def foreign_environment(address: ListenerAddress, environ: Mapping[str, str]) -> dict[str, str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,17 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scoregate.ci.embedded_server import EmbeddedServer, make_config
-from scoregate.features.foreign.bodies import ClientDisconnected, Refused, read_body
+from scoregate.ci.embedded_server import serve_on_loopback
+from scoregate.ci.request_bodies import ClientDisconnected, Refused, read_body
+from scoregate.core.records import record
 from scoregate.features.foreign.cloud import PREFIX, BaselineLookup, PlatformRequest
 from scoregate.features.foreign.session import SdkSession
 from scoregate.features.foreign.suite_run import ListenerCallbacks
-from scoregate.features.traces.sessions import TraceSession, make_trace_routes
-from scoregate.core.records import record
 
-_GRACE_S = 1
-# A server that closes an idle connection may close it during a call, and JavaScript's SDK tries once.
-_KEEP_ALIVE_S = 24 * 3600
 _ANY_METHOD = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _NOT_FOUND = 404, {"error": "not found"}
 
@@ -51,7 +45,6 @@ class Listener:
 
     redact: Callable[[bytes], bytes]
     sessions: dict[str, SdkSession] = field(default_factory=dict)
-    traces: dict[str, TraceSession] = field(default_factory=dict)
     port: int = 0
 
     @asynccontextmanager
@@ -76,40 +69,16 @@ class Listener:
             with anyio.CancelScope(shield=True):  # the block may end by a cancellation
                 await session.close()
 
-    @contextmanager
-    def receive_traces(self) -> Iterator[tuple[str, TraceSession]]:
-        """The address for the spans of one launched command, and its session, until the block ends."""
-        token = secrets.token_urlsafe(16)
-        session = self.traces[token] = TraceSession(self.redact)
-        try:
-            yield f"http://127.0.0.1:{self.port}/{token}", session
-        finally:
-            del self.traces[token]
-            session.close()
-
 
 @asynccontextmanager
 async def open_listener(redact: Callable[[bytes], bytes]) -> AsyncIterator[Listener]:
     """Serve until the block ends, in this event loop."""
     listener = Listener(redact)
-    # asyncio sends at once, without waiting for more, only if the protocol is named.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
-        sock.bind(("127.0.0.1", 0))
-        sock.listen()
-        app = _make_app(listener.sessions, listener.traces)
-        config = make_config(app, timeout_keep_alive=_KEEP_ALIVE_S, timeout_graceful_shutdown=_GRACE_S)
-        server = EmbeddedServer(config)
-        task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
-        listener.port = sock.getsockname()[1]
-        try:
-            yield listener
-        finally:
-            server.stop()
-            with anyio.CancelScope(shield=True):
-                await task
+    async with serve_on_loopback(_make_app(listener.sessions)) as listener.port:
+        yield listener
 
 
-def _make_app(sessions: Mapping[str, SdkSession], traces: dict[str, TraceSession]) -> Starlette:
+def _make_app(sessions: Mapping[str, SdkSession]) -> Starlette:
     """The application: the protocol and the platform below a token, which names the session."""
     turn = anyio.Lock()
 
@@ -125,7 +94,6 @@ def _make_app(sessions: Mapping[str, SdkSession], traces: dict[str, TraceSession
 
     app = Starlette(
         routes=[
-            *make_trace_routes(traces, turn),
             Route("/", greet),
             Route("/{token}", greet),
             Route("/{token}/", greet),

@@ -13,8 +13,6 @@ from zlib import crc32
 
 import anyio.lowlevel
 
-from scoregate.features.foreign.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
-from scoregate.features.foreign.case_index import NOWHERE, CaseIndex, Places, Spool
 from scoregate.core.event_json import truncate_event
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import (
@@ -33,6 +31,8 @@ from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.runs.tally import Tally
 from scoregate.core.text import LONGEST_NAME, case_name, parse_amount
 from scoregate.errors import NotRecordable
+from scoregate.features.foreign.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
+from scoregate.features.foreign.case_index import NOWHERE, CaseIndex, Places, Spool
 
 _MOST_ERRORS = 100
 _BATCH_EVENTS = 200

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+import secrets
+from collections.abc import AsyncIterator, Iterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
-from scoregate.ci.launch import EmitEvent, Finished, LaunchEvent, MakeEnvironment, Notice, TracesReceived
-from scoregate.ci.launch.process import OpenGatewaySession
+import anyio
+from starlette.applications import Starlette
+
+from scoregate.ci.embedded_server import serve_on_loopback
+from scoregate.ci.launch import (
+    EmitEvent,
+    Finished,
+    LaunchEvent,
+    Launching,
+    LaunchLayer,
+    MakeEnvironment,
+    Notice,
+    TracesReceived,
+)
 from scoregate.ci.plan import Launch
 from scoregate.ci.secrets import Redactor
 from scoregate.core.loopback import exclude_from_proxies
+from scoregate.core.records import record
 from scoregate.core.trajectories.otlp import has_protobuf
-
-if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
-    from scoregate.features.traces.sessions import TraceSession
+from scoregate.features.traces.sessions import TraceSession, make_trace_routes
 
 _ENDPOINT, _TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 _PROTOCOL, _TRACES_PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
@@ -23,34 +34,36 @@ _ADDRESS = "SCOREGATE_OTLP_ADDRESS"
 
 
 @asynccontextmanager
-async def receive_traces(
-    inner: OpenGatewaySession | None, redact: Redactor, *, enabled: bool
-) -> AsyncIterator[OpenGatewaySession | None]:
-    """What opens a session of the receiver for a launch, within the session of the gateway, until the block ends.
+async def receive_traces(launching: Launching) -> AsyncIterator[LaunchLayer]:
+    """The receiver of a recording, which serves until the block ends."""
+    sessions = dict[str, TraceSession]()
+    app = Starlette(routes=make_trace_routes(sessions, anyio.Lock()))
+    async with serve_on_loopback(app) as port:
+        yield _Receiver(sessions, port, launching.redact)
 
-    Args:
-        inner: opens a session of the gateway; None without one.
-        redact: removes secrets from what is received.
-        enabled: whether spans are received; without it, there is no server.
-    """
-    if not enabled:
-        yield inner
-        return
-    from scoregate.ci.listen import open_listener
 
-    async with open_listener(redact) as listener:
+@record
+class _Receiver(LaunchLayer):
+    """The sessions by token, and the port."""
 
-        @contextmanager
-        def open_session(launch: Launch, emit: EmitEvent) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
-            with listener.receive_traces() as (address, session):
-                make_environment, forward = partial(_make_environment, address), partial(_emit, session, emit)
-                if inner is None:
-                    yield make_environment, forward
-                    return
-                with inner(launch, forward) as (make_inner, emit_inner):
-                    yield lambda environ: make_environment(make_inner(environ)), emit_inner
+    sessions: MutableMapping[str, TraceSession]
+    port: int
+    redact: Redactor
 
-        yield open_session
+    @contextmanager
+    def open_session(
+        self,
+        launch: Launch,  # noqa: ARG002
+        emit: EmitEvent,
+    ) -> Iterator[tuple[MakeEnvironment, EmitEvent]]:
+        token = secrets.token_urlsafe(16)
+        session = self.sessions[token] = TraceSession(self.redact)
+        address = f"http://127.0.0.1:{self.port}/{token}"
+        try:
+            yield partial(_make_environment, address), partial(_emit, session, emit)
+        finally:
+            del self.sessions[token]
+            session.close()
 
 
 def _make_environment(address: str, environ: Mapping[str, str]) -> dict[str, str]:

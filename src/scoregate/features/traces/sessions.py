@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scoregate.features.foreign.bodies import ClientDisconnected, Refused, read_body
-from scoregate.features.traces.span_store import SpanStore
+from scoregate.ci.request_bodies import ClientDisconnected, Refused, read_body
 from scoregate.core.json_io import dump
 from scoregate.core.trajectories.assignment import CaseTrace
 from scoregate.core.trajectories.otlp import JSON, PROTOBUF, OtlpSpan
@@ -21,6 +20,7 @@ from scoregate.core.trajectories.span_buffer import MOST_SPANS, OTHER_SIGNALS, T
 from scoregate.core.trajectories.spans import explain_unseen_calls, read_spans
 from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import OtlpError
+from scoregate.features.traces.span_store import SpanStore
 
 _MOST_SPANS = 200_000
 _MOST_BYTES = 256 * 1024 * 1024

@@ -13,7 +13,6 @@ import httpx
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived, Filtered, Notice
-from scoregate.ci.listen import BaselineLookup, Listener, open_listener
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo
@@ -21,6 +20,8 @@ from scoregate.core.events import Event
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.tally import Tally
+from scoregate.features.foreign.cloud import BaselineLookup
+from scoregate.features.foreign.server import Listener, open_listener
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
 

@@ -11,8 +11,8 @@ import pytest
 from tests.features.foreign.listen.session import Ear, EmptyBook, connect_session, open_session
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.listen import open_listener
 from scoregate.ci.run_recorder import RunRecorder
+from scoregate.features.foreign.server import open_listener
 
 pytestmark = pytest.mark.anyio
 
