@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scoregate.ci.gateway import GatewayOptions, find_providers, open_gateway
+from scoregate.features.gateway.proxy import GatewayOptions, find_providers, open_gateway
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode
 from scoregate.models.settings import CacheMode

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.features.cluster.cluster import Cluster, wait_until
-from tests.integration.gateway.provider import Provider
+from tests.features.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
 

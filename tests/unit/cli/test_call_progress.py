@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.gateway.sessions import Sessions, SuiteSession, sum_counts
-from scoregate.ci.gateway_counts import CallCounter
+from scoregate.features.gateway.proxy.sessions import Sessions, SuiteSession, sum_counts
+from scoregate.features.gateway.counts import CallCounter
 from scoregate.ci.launch import Started
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli import progress as progress_module

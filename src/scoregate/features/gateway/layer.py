@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scoregate.ci.gateway.sessions import SuiteSession
-from scoregate.ci.gateway_counts import CallCounter
+from scoregate.features.gateway.proxy.sessions import SuiteSession
+from scoregate.features.gateway.counts import CallCounter
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import (
     CallService,
@@ -25,10 +25,10 @@ from scoregate.ci.launch import (
     Notice,
     UsageCounted,
 )
-from scoregate.ci.model_gateway import ModelGateway, open_model_gateway
+from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
 from scoregate.ci.plan import Launch
 from scoregate.ci.recording import Recorder
-from scoregate.ci.usage_adder import UsageAdder
+from scoregate.features.gateway.usage_adder import UsageAdder
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.model_calls import CallTotals
