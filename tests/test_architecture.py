@@ -51,7 +51,6 @@ STAGES = {
     "ci.baseline",
     "ci.discover",
     "ci.environment",
-    "ci.gateway",
     "ci.exemptions",
     "ci.javascript",
     "ci.launch",
@@ -71,13 +70,9 @@ GLUE = {
     "ci.discovery",
     "ci.env_file",
     "ci.fork_comment",
-    "ci.gateway_folders",
     "ci.job",
     "ci.judge",
     "ci.local_history",
-    "ci.gateway_counts",
-    "ci.usage_adder",
-    "ci.model_gateway",
     "ci.shards",
     "ci.observers",
     "ci.partial_run",
@@ -136,7 +131,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.settings": BASE | SHARED | {"features.declarations"},
     "ci.discover": BASE | SHARED | {"store"},
     "ci.documents": BASE | SHARED | {"store"},
-    "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
     "features": BASE
@@ -299,6 +293,7 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
 }

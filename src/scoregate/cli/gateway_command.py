@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scoregate.ci.env_file import read_env_file
-from scoregate.features.gateway.counts import CallCounter
-from scoregate.features.gateway.model_gateway import ModelGateway, prepare_gateway
 from scoregate.ci.process import visible_environment
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.errors import MissingExtra, SettingsError, UsageError
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.model_gateway import ModelGateway, prepare_gateway
 
 if TYPE_CHECKING:
     from scoregate.features.gateway.proxy.sessions import SuiteSession

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from scoregate.features.gateway.proxy.sessions import CallOrigin, Sessions, SuiteSession
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, UsageCounted
-from scoregate.features.gateway.model_gateway import ModelGateway
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.events import CaseOutput, Errored, Event, Scored, SuiteFinished, SuiteStarted
 from scoregate.core.runs.run import Script
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.layer import GatewayLayer
+from scoregate.features.gateway.model_gateway import ModelGateway
+from scoregate.features.gateway.proxy.sessions import CallOrigin, Sessions, SuiteSession
 
 
 class OneSession:
@@ -58,7 +60,9 @@ def count_usage(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -
 
     session: Any = gateway
     launch: Any = SimpleNamespace(name="run")
-    with ModelGateway(session, frozenset(), frozenset(), frozenset()).open_session(launch, collect) as (_, emit):
+    running = ModelGateway(session, frozenset(), frozenset(), frozenset())
+    layer = GatewayLayer(running, CallCounter(session), is_base=False)
+    with layer.open_session(launch, collect) as (_, emit):
         for step in steps:
             if isinstance(step, tuple):
                 gateway.session.add_usage(*step)

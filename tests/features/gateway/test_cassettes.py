@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoregate.errors import RecordError
 from scoregate.features.gateway.proxy import cassettes
 from scoregate.features.gateway.proxy.cassettes import (
     CassetteReader,
@@ -25,7 +26,6 @@ from scoregate.features.gateway.proxy.cassettes import (
     read_blocks,
 )
 from scoregate.features.gateway.proxy.exchange import split_events
-from scoregate.errors import RecordError
 
 CALL = RecordedCall("d", "suite", "", 0, "openai", "chat/completions", "m", "{}", 200, {}, "answer")
 

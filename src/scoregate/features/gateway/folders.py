@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.ci.isolation import FolderCopy
 from scoregate.ci.runner import find_workspace, in_container
 from scoregate.ci.settings import GatewayMode
 from scoregate.errors import UsageError
+from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.models.settings import CacheMode
 
 if TYPE_CHECKING:

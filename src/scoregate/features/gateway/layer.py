@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scoregate.features.gateway.proxy.sessions import SuiteSession
-from scoregate.features.gateway.counts import CallCounter
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import (
     CallService,
@@ -25,15 +24,19 @@ from scoregate.ci.launch import (
     Notice,
     UsageCounted,
 )
-from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
 from scoregate.ci.plan import Launch
 from scoregate.ci.recording import Recorder
-from scoregate.features.gateway.usage_adder import UsageAdder
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.runs.run import Run
 from scoregate.errors import UsageError
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
+from scoregate.features.gateway.usage_adder import UsageAdder
+
+if TYPE_CHECKING:  # a package of the proxy may be missing, which `open_model_gateway` reports
+    from scoregate.features.gateway.proxy.sessions import SuiteSession
 
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown", "missing_key"}
@@ -70,11 +73,19 @@ def _explain_unreachable(users: str) -> UsageError:
 @asynccontextmanager
 async def _open_layer(gateway: ModelGateway, launching: Launching) -> AsyncIterator[LaunchLayer]:
     counter = CallCounter(gateway.gateway, gateway.gateway.opened)
-    yield _GatewayLayer(gateway, counter, launching.is_base)
+    yield GatewayLayer(gateway, counter, launching.is_base)
 
 
 @record
-class _GatewayLayer(LaunchLayer):
+class GatewayLayer(LaunchLayer):
+    """What the gateway adds to launches.
+
+    Attributes:
+        gateway: the gateway of the run.
+        counter: counts the calls of a recording.
+        is_base: whether it belongs to a baseline that is run again.
+    """
+
     gateway: ModelGateway
     counter: CallCounter
     is_base: bool

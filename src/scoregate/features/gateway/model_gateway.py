@@ -121,7 +121,7 @@ async def _replay_base(
     options = replace(
         setup.options,
         mode=GatewayMode.REPLAY,
-        providers=_import_gateway().find_providers(environ, custom, replays=True),
+        providers=_import_proxy().find_providers(environ, custom, replays=True),
         record_to=None,
         replay_from=(folder,),
     )
@@ -155,8 +155,8 @@ class GatewaySetup:
             OSError: the address can't be used, or a cassette can't be written.
             UsageError: a folder in the workspace has a link in its path, or can't be read or written.
         """
-        from scoregate.features.gateway.proxy import open_gateway
         from scoregate.features.gateway.folders import copy_folders
+        from scoregate.features.gateway.proxy import open_gateway
 
         served = {name for provider in self.options.providers.values() for name in provider.key_variables}
         with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
@@ -186,14 +186,14 @@ def prepare_gateway(
         SettingsError: the settings of the gateway don't fit together.
         MissingExtra: a package of the gateway is not installed.
     """
-    gateway = _import_gateway()
+    proxy = _import_proxy()
     mode = settings.gateway.mode
     models = load_model_settings({**environ, **settings.environment(root=root)})
     providers = _find_providers(settings, environ, models, replays=mode is GatewayMode.REPLAY)
     names = {name for known in PROVIDERS.values() for name in known.keys} | {_MODEL_KEY}
     names |= {each.key_env for each in settings.gateway.providers.values() if each.key_env}
     folder = find_cassettes_folder(root, settings, kept_cassettes)
-    options = gateway.GatewayOptions(
+    options = proxy.GatewayOptions(
         mode,
         providers,
         scratch,
@@ -255,12 +255,12 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
     return folder
 
 
-def _import_gateway() -> ModuleType:
+def _import_proxy() -> ModuleType:
     try:
         from scoregate.features.gateway import proxy
     except ImportError as error:
         raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
-    return gateway
+    return proxy
 
 
 def _find_providers(

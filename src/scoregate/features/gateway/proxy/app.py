@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping
 from typing import Any, TypeAlias
 
+from scoregate.errors import RecordError
 from scoregate.features.gateway.proxy.answers import Send, send_refusal
 from scoregate.features.gateway.proxy.attempts import BrokenStream
 from scoregate.features.gateway.proxy.calls import Receive, answer_call
@@ -22,7 +23,6 @@ from scoregate.features.gateway.proxy.questions import (
 )
 from scoregate.features.gateway.proxy.sessions import SuiteSession
 from scoregate.features.gateway.proxy.state import GatewayState
-from scoregate.errors import RecordError
 
 Scope: TypeAlias = MutableMapping[str, Any]
 

@@ -12,6 +12,11 @@ from dataclasses import field
 from pathlib import Path
 
 from scoregate.ci.embedded_server import EmbeddedServer, make_config
+from scoregate.ci.settings import GatewayMode
+from scoregate.core.call_headers import ADDRESS_VARIABLE
+from scoregate.core.evaluation import Usage
+from scoregate.core.records import record
+from scoregate.core.runs.model_calls import CallTotals, sum_calls
 from scoregate.features.gateway.proxy.app import GatewayApp
 from scoregate.features.gateway.proxy.budget import Ledger
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, CassetteReader, CassetteWriter
@@ -20,11 +25,6 @@ from scoregate.features.gateway.proxy.providers import GatewayProvider
 from scoregate.features.gateway.proxy.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
 from scoregate.features.gateway.proxy.state import Cassettes, GatewayState
 from scoregate.features.gateway.proxy.upstream import Upstream
-from scoregate.ci.settings import GatewayMode
-from scoregate.core.call_headers import ADDRESS_VARIABLE
-from scoregate.core.evaluation import Usage
-from scoregate.core.records import record
-from scoregate.core.runs.model_calls import CallTotals, sum_calls
 from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
 from scoregate.models.gateway import RECORDS_VARIABLE

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
 
 from scoregate.ci.archive import RunWriter
-from scoregate.features.gateway.proxy.sessions import Sessions, SuiteSession, sum_counts
-from scoregate.features.gateway.counts import CallCounter
 from scoregate.ci.launch import Started
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli import progress as progress_module
@@ -25,6 +24,9 @@ from scoregate.cli.progress_state import RunProgress, format_calls, format_costs
 from scoregate.cli.progress_table import ProgressTable, ProgressView, draw_calls
 from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
 from scoregate.core.runs.tally import Tally
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.layer import GatewayLayer
+from scoregate.features.gateway.proxy.sessions import Sessions, SuiteSession, sum_counts
 
 RecordCalls = Callable[..., RunRecorder]
 
@@ -64,7 +66,8 @@ def record_calls(tmp_path: Path, gateway: CountingGateway) -> Iterator[RecordCal
 
         def start(name: str = "run") -> RunRecorder:
             counter = CallCounter(gateway, gateway.opened)  # type: ignore[arg-type]
-            return RunRecorder(stack.enter_context(RunWriter(tmp_path / name)), launches=1, calls=counter)
+            layer = GatewayLayer(Mock(), counter, is_base=False)
+            return RunRecorder(stack.enter_context(RunWriter(tmp_path / name)), launches=1, layers=[layer])
 
         yield start
 
