@@ -22,7 +22,6 @@ from scoregate.ci.baseline.rerun import (
     move_plan,
     open_base_tree,
 )
-from scoregate.ci.baseline_outputs import with_baseline_outputs
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
@@ -148,6 +147,8 @@ async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildPr
 
 def _add_baseline(scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool) -> Plan:
     """The plan with the baseline's outputs for battles, and with its durations, by which a cluster divides work."""
+    from scoregate.ci.baseline_outputs import with_baseline_outputs
+
     plan = with_baseline_outputs(scratch, identity, plan, base, keeps=keeps)
     return replace(plan, durations=read_durations(plan, base))
 
