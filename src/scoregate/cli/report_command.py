@@ -6,18 +6,18 @@ import os
 import sys
 from pathlib import Path
 
-import anyio
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
-from scoregate.ci.exemptions import load_job_exemptions
+from scoregate.ci.judge import judge
 from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
 from scoregate.cli.recovery import recover_runs
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
+from scoregate.features.steps import STEPS
 
 _CONSOLE = "console"
 FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
@@ -61,8 +61,7 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    exemptions = anyio.run(load_job_exemptions, root, settings, os.environ)
-    outcome = rejudge_run(latest_run(run), baseline, settings, root=root, exemptions=exemptions, keep_limits=True)
+    outcome = judge(find_stored_sides(latest_run(run), root, settings, Change(baseline, keeps_limits=True)), STEPS)
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)
