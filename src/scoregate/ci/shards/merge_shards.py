@@ -25,7 +25,6 @@ from scoregate.core.runs.dependencies import merge_shard_dependencies
 from scoregate.core.runs.model_calls import merge_calls
 from scoregate.core.runs.run import Confirmation, Run, Script
 from scoregate.core.sharding.partition import MISSING_SHARD, MOST_SHARDS
-from scoregate.core.slots import NO_SLOTS
 from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
 
@@ -217,7 +216,7 @@ def check_with_baseline(base: str, steps: Sequence[Step], amend: AmendRun, sides
         sides: the merged run, and what it is judged with.
     """
     run, baseline = sides.run, sides.baseline
-    compare = partial(compare_sides, replace(sides, slots=NO_SLOTS))
+    compare = partial(compare_sides, sides)
     changed = run
     for step in steps:
         changed = step.check_merged(changed, baseline, compare)
