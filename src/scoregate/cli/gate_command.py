@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from scoregate.ci.archive import latest_run
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.judge import judge
-from scoregate.cli.options import gate_options, output_options, project_root
+from scoregate.cli.options import gate_options, output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.features.steps import STEPS
@@ -17,15 +18,10 @@ from scoregate.features.steps import STEPS
 
 @click.command("gate")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Baseline run; default: the one that RUN was compared with.",
-)
+@stored_baseline_option
 @gate_options
 @output_options
-def command(run: Path | None, baseline: Path | None, options: OutputOptions, **flags: Any) -> int:
+def command(run: Path | None, baseline: Path | Baseline | None, options: OutputOptions, **flags: Any) -> int:
     """Apply the gates of the current settings to RUN. Nothing is run.
 
     Default for RUN: the last run of the project, in the folder of the setting `out`. If the last run in that folder was

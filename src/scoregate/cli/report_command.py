@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.judge import judge
 from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.cli.options import output_options, project_root
+from scoregate.cli.options import output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
@@ -28,12 +29,7 @@ FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), help=f"Output format; default: {_CONSOLE}, or json with --json."
 )
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Baseline run; default: the one that RUN was compared with.",
-)
+@stored_baseline_option
 @click.option(
     "--recover",
     "recovers",
@@ -42,7 +38,7 @@ FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
 )
 @output_options
 def command(
-    run: Path | None, baseline: Path | None, form: str | None, options: OutputOptions, *, recovers: bool
+    run: Path | None, baseline: Path | Baseline | None, form: str | None, options: OutputOptions, *, recovers: bool
 ) -> int:
     """Write RUN to stdout in one of the report formats; -q and -v apply to the console format.
 
