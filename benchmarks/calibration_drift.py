@@ -15,10 +15,10 @@ from numpy.random import Generator
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.runs.run import Run
+from scoregate.features.drift.estimate import DriftState
+from scoregate.features.drift.rows import has_drifted
 
 KINDS = (MIXED, RUBRIC)
 # The number of cases and of control cases.

@@ -10,7 +10,6 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import Drift, DriftState
 from scoregate.core.comparison.lost_scores import Reason
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
@@ -21,6 +20,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.history import evaluator_digest
 from scoregate.core.runs.past_runs import Score
 from scoregate.core.runs.run import SuiteResult
+from scoregate.features.drift.estimate import Drift, DriftState
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
 _DROP_RULES = ("drop", "slice drop")

@@ -19,7 +19,6 @@ from scoregate.core.comparison.comparison_rows import (
     removed_rows,
     score_rows,
 )
-from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.comparison.earlier_runs import select_pool
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.flips import Flip, find_flips
@@ -45,6 +44,7 @@ from scoregate.core.runs.suite_states import digest_states
 from scoregate.core.sharding.partition import lacks_shard
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.text import matches_filters, natural_sort_key, sort_by_name
+from scoregate.features.drift.rows import ControlledSuite, correct_drift
 
 
 def count_positional_cases(comparison: Comparison) -> dict[str, int]:

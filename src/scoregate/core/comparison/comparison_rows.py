@@ -8,7 +8,6 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
-from scoregate.core.comparison.drift import Drift
 from scoregate.core.comparison.estimates import Units, collect_units, estimate_difference
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets, LostScores, find_lost_scores
@@ -31,6 +30,7 @@ from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
 from scoregate.core.statistics.distributions import normal_quantile
 from scoregate.core.statistics.intervals import measure_spread
 from scoregate.core.statistics.significance import exact_sign_flip_p
+from scoregate.features.drift.estimate import Drift
 
 # An accepted row fails again at a level of 0.5 %: a project has several entries.
 _WIDER = normal_quantile(0.995) / normal_quantile(0.975)

@@ -9,8 +9,6 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import DriftEstimate
-from scoregate.core.comparison.drift_rows import ControlledSuite, label_corrected
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets
 from scoregate.core.comparison.pairing import case_clusters
@@ -20,6 +18,8 @@ from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.slices import SuiteSlices, list_cases, slice_name
+from scoregate.features.drift.estimate import DriftEstimate
+from scoregate.features.drift.rows import ControlledSuite, label_corrected
 
 _MOST_SLICES = 100
 _MOST_LIMITED = 1_000

@@ -10,8 +10,6 @@ from statistics import fmean
 from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
 from scoregate.core.comparison.case_table import CaseTable, make_case_table
 from scoregate.core.comparison.comparison_rows import Row, RowLabel, with_estimate
-from scoregate.core.comparison.drift import DriftEstimate, estimate_drift
-from scoregate.core.comparison.drift_rows import ControlledSuite
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.comparison.pairing import Pairs, Side, pair_sides, score_side
@@ -20,6 +18,8 @@ from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.slices import SuiteSlices, list_cases
+from scoregate.features.drift.estimate import DriftEstimate, estimate_drift
+from scoregate.features.drift.rows import ControlledSuite
 
 
 @record

@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.declarations.declaration import Rule
 from scoregate.core.declarations.kernel import (
     ASSERT_TEST,
@@ -29,6 +28,7 @@ from scoregate.core.runs.cases import Status
 from scoregate.core.runs.policy import Severity
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.intervals import measure_spread, wilson_interval
+from scoregate.features.drift.rows import has_drifted
 
 # With fewer cases every rate is within noise, so findings are not marked as uncertain.
 _FEW = 10

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from scoregate.ci.report import number_format
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.drift import DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.features.drift.estimate import DriftState
+from scoregate.features.drift.rows import has_drifted
 
 
 def describe_drift(comparison: Comparison) -> Iterator[str]:

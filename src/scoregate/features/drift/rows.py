@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import Drift, DriftEstimate, DriftState, estimate_drift
 from scoregate.core.comparison.pairing import case_clusters, score_side
 from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.statistics.significance import correct_by_direction
+from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState, estimate_drift
 
 _CHANGES = (RowLabel.WORSE, RowLabel.BETTER)
 

@@ -11,11 +11,11 @@ from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import Drift, DriftEstimate, DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.run import Run
+from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
+from scoregate.features.drift.rows import has_drifted
 
 Table = dict[int, float | None]
 
