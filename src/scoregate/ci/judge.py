@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides, Step
+from scoregate.ci.steps import ComparedSides, Step, find_adjusters
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
@@ -85,8 +85,8 @@ def judge_run(
     policy = chosen.policy
     exemptions = exemptions or Exemptions()
     slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
-    comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
-    compare = partial(_compare_runs, policy=policy, exemptions=exemptions)
+    compare = partial(_compare_runs, policy=policy, exemptions=exemptions, steps=steps)
+    comparison = compare(run, baseline, slice_fields=slice_fields)
     for step in steps:
         comparison = step.after_compare(comparison, ComparedSides(run, baseline, slots), compare)
     agreement = calibrations() if policy.asks_for_calibration else {}
@@ -111,7 +111,13 @@ def compare_without_slices(settings: Settings, steps: Sequence[Step]) -> Callabl
 
 
 def _compare_runs(
-    run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
+    run: Run,
+    baseline: Baseline,
+    policy: Policy,
+    exemptions: Exemptions,
+    steps: Sequence[Step],
+    *,
+    slice_fields: Sequence[str] = (),
 ) -> Comparison:
     """Compare a run with another one, without the cases in quarantine.
 
@@ -137,6 +143,7 @@ def _compare_runs(
             criteria_of=policy.criteria_of,
             slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
             exemptions=exemptions,
+            adjusters=find_adjusters(steps, sides.run, sides.base, policy.criteria_of),
         )
 
     sides = leave_out()

@@ -2,96 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from scoregate.core.comparison.adjusted_rows import RowSides
+from scoregate.core.comparison.case_names import rename_cases
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.pairing import case_clusters, score_side
-from scoregate.core.comparison.row_labels import label_rows
-from scoregate.core.records import record
+from scoregate.core.comparison.pairing import Side, case_clusters, score_side
+from scoregate.core.comparison.suite_pairs import list_same_suites
+from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.core.runs.score_rules import without_rare_unscaled
 from scoregate.core.statistics.significance import correct_by_direction
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState, estimate_drift
 
-_CHANGES = (RowLabel.WORSE, RowLabel.BETTER)
 
-
-@record
-class ControlledSuite:
-    """A suite with its base and its control.
+class DriftCorrection:
+    """Corrects the rows of one comparison.
 
     Args:
-        suite: the suite of the run.
-        baselines: the suite in the runs of the base, the newest first.
-        control: the suite in the control, with the names of the run's cases; None if the control has none.
-        criteria: the criteria of the suite.
+        control: the run of the base's cases.
+        criteria_of: returns the criteria of a suite.
     """
 
-    suite: SuiteResult
-    baselines: Sequence[SuiteResult]
-    control: SuiteResult | None
-    criteria: Criteria
+    def __init__(self, control: Run, criteria_of: Callable[[SuiteResult], Criteria]) -> None:
+        self._control = without_rare_unscaled(control, criteria_of)
+        self._suites: dict[str, _ControlledSuite] = {}
 
-    def find_control(self, evaluator: str) -> SuiteResult | None:
-        """The control, if it has comparable results of an evaluator.
+    def adjust(self, rows: Sequence[Row], sides: Sequence[RowSides | None], measured: Sequence[RowLabel]) -> list[Row]:
+        """Subtract the drift from the changes of rows; see `AdjustRows`.
 
-        Args:
-            evaluator: the id of the evaluator.
+        The p of the shifts are corrected for the number of rows that the control measured.
         """
-        known = self.control
-        is_known = known is not None and evaluator in known.evaluators and evaluator not in known.columns.unscaled
-        return known if is_known else None
+        estimates = [self._estimate(row, known) for row, known in zip(rows, sides, strict=True)]
+        by_row = dict(_correct_shifts(estimates))
+        return [
+            row if index not in by_row else _correct_row(row, by_row[index], label=str(measured[index]))
+            for index, row in enumerate(rows)
+        ]
+
+    def _estimate(self, row: Row, sides: RowSides | None) -> DriftEstimate | None:
+        """The drift of a row that is compared; None for others, and for battles, which have no score of their own.
+
+        The drift of the whole suite says nothing about one slice: a provider may have moved in one language only. So a
+        slice without control cases has none.
+        """
+        if sides is None or row.label is not RowLabel.NOISE or not sides.suite.evidence.counts_all(Use.CONTROL):
+            return None
+        if sides.suite.evaluators[row.evaluator].battles:
+            return None
+        label = sides.suite.label
+        if label not in self._suites:
+            self._suites[label] = _ControlledSuite(sides, self._control)
+        known = self._suites[label]
+        control = known.read_scores(row.evaluator)
+        if control is None:
+            reason = "the control has no comparable results of it"
+            return None if sides.is_slice else DriftEstimate(Drift(DriftState.UNMEASURED, reason=reason))
+        return estimate_drift(*sides.read(), control, known.clusters, max_dropped=sides.criteria.max_dropped)
 
 
-def correct_drift(rows: Sequence[Row], suites: Mapping[str, ControlledSuite], criteria: Criteria) -> list[Row]:
-    """Label the rows of suites with the change of the scores corrected for drift, see `label_corrected`.
+class _ControlledSuite:
+    """A suite of the control, whose scores are read once for all slices.
 
     Args:
-        rows: the rows of scores before they are labelled.
-        suites: the suites with a control, by label; without any, nothing is corrected.
-        criteria: the level and the smallest effects that count.
+        sides: a row of the suite.
+        control: the run of the base's cases.
     """
-    if not suites:
-        return label_rows(rows, criteria)
-    return label_corrected(rows, [_estimate(row, suites.get(row.suite)) for row in rows], criteria)
 
+    def __init__(self, sides: RowSides, control: Run) -> None:
+        suite = next(list_same_suites(sides.baselines[0], [control]), None)
+        self._suite = None if suite is None else rename_cases(sides.suite, suite)
+        self.clusters = case_clusters(sides.suite.columns)
+        self._scores: dict[str, Side] = {}
 
-def label_corrected(rows: Sequence[Row], estimates: Sequence[DriftEstimate | None], criteria: Criteria) -> list[Row]:
-    """Label rows with the change of the scores corrected for drift.
-
-    A row that is worse or better without the correction, and not with it, gets the label `drift` if its control shows
-    a significant shift in this direction.
-
-    Args:
-        rows: the rows before they are labelled.
-        estimates: the drift of each row; None for rows that are not corrected.
-        criteria: the level and the smallest effects that count.
-    """
-    plain = label_rows(rows, criteria)
-    by_row = dict(_correct_shifts(estimates))
-    corrected = [
-        row if index not in by_row else _correct_row(row, by_row[index], label=str(plain[index].label))
-        for index, row in enumerate(rows)
-    ]
-    labelled = label_rows(corrected, criteria)
-    return [_choose_label(row, before.label, criteria.alpha) for row, before in zip(labelled, plain, strict=True)]
-
-
-def _estimate(row: Row, known: ControlledSuite | None) -> DriftEstimate | None:
-    """The drift of a row that is compared; None for others, and for battles, which have no score of their own."""
-    if known is None or row.label is not RowLabel.NOISE or known.suite.evaluators[row.evaluator].battles:
-        return None
-    control = known.find_control(row.evaluator)
-    if control is None:
-        return DriftEstimate(Drift(DriftState.UNMEASURED, reason="the control has no comparable results of it"))
-    return estimate_drift(
-        score_side([known.suite.columns], row.evaluator),
-        score_side([each.columns for each in known.baselines], row.evaluator),
-        score_side([control.columns], row.evaluator),
-        case_clusters(known.suite.columns),
-        max_dropped=known.criteria.max_dropped,
-    )
+    def read_scores(self, evaluator: str) -> Side | None:
+        """The scores of an evaluator; None without comparable results of it."""
+        known = self._suite
+        if known is None or evaluator not in known.evaluators or evaluator in known.columns.unscaled:
+            return None
+        if evaluator not in self._scores:
+            self._scores[evaluator] = score_side([known.columns], evaluator)
+        return self._scores[evaluator]
 
 
 def _correct_shifts(estimates: Sequence[DriftEstimate | None]) -> Iterator[tuple[int, DriftEstimate]]:
@@ -109,7 +102,7 @@ def _correct_shifts(estimates: Sequence[DriftEstimate | None]) -> Iterator[tuple
 def _correct_row(row: Row, estimate: DriftEstimate, *, label: str) -> Row:
     drift = estimate.drift
     if drift.state is not DriftState.CORRECTED:
-        return replace(row, drift=drift)
+        return replace(row, adjustment=drift)
     before = row.detectable
     drift = replace(drift, label=label, delta=row.delta, detectable=before, power=estimate.power)
     lower, upper = estimate.one_sided_p
@@ -125,19 +118,5 @@ def _correct_row(row: Row, estimate: DriftEstimate, *, label: str) -> Row:
         smallest_p=0.0,
         detectable=None if before is None else before * estimate.widening,
         within=max(-low, high),
-        drift=drift,
+        adjustment=drift,
     )
-
-
-def _choose_label(row: Row, before: RowLabel, alpha: float) -> Row:
-    is_explained = before in _CHANGES and row.label is not before and row.label not in _CHANGES
-    if not is_explained or not has_drifted(row, alpha) or row.drift is None or row.drift.delta is None:
-        return row
-    is_same_direction = (row.drift.shift or 0.0) * row.drift.delta > 0
-    return replace(row, label=RowLabel.DRIFT) if is_same_direction else row
-
-
-def has_drifted(row: Row, alpha: float = 0.05) -> bool:
-    """Whether the control of a row shows a significant shift of the provider."""
-    drift = row.drift
-    return drift is not None and drift.state is DriftState.CORRECTED and drift.p is not None and drift.p <= alpha
