@@ -38,6 +38,7 @@ SHARED = {
     "ci.orphans",
     "ci.plan",
     "ci.policy",
+    "ci.tree_settings",
     "ci.process",
     "ci.request_bodies",
     "ci.runner",
