@@ -10,6 +10,7 @@ from anyio import to_thread
 from scoregate import __version__
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.conditions import read_conditions
 from scoregate.ci.dependencies.changes import Changes
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.recording import digest_launch
@@ -18,7 +19,6 @@ from scoregate.ci.job import WRITING_EVENTS, JobContext
 from scoregate.ci.kept_cases import describe_rows, describe_source
 from scoregate.ci.plan import AffectedPlan, CarriedScripts, KeptCases, Plan
 from scoregate.ci.report import number_format
-from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
 from scoregate.core.runs.dependencies import merge_dependencies
 from scoregate.core.runs.run import Run, SuiteResult

@@ -10,7 +10,8 @@ from anyio import to_thread
 
 from scoregate.ci.plan import KeptCases
 from scoregate.ci.report import number_format
-from scoregate.ci.resume import ResumedPlan, offer_results, suite_key
+from scoregate.ci.resume import ResumedPlan
+from scoregate.ci.reuse import offer_results, suite_key
 from scoregate.ci.user_ids import Identity
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
 from scoregate.core.runs.run import Run, SuiteResult

@@ -2,58 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import TypeAlias
 
 from anyio import to_thread
-from pydantic_core import to_json
 
 from scoregate.ci import git
 from scoregate.ci.archive import read_run
-from scoregate.ci.archive.cases import dump_case
-from scoregate.ci.code_digest import OUTPUT, read_code
+from scoregate.ci.code_digest import OUTPUT
+from scoregate.ci.conditions import read_conditions
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
 from scoregate.ci.report.text import one_line
-from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.ci.reuse import ReusableResults, offer_results, suite_key
+from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
-from scoregate.core.runs.cases import CaseKey, Status
+from scoregate.core.runs.cases import Status
 from scoregate.core.runs.policy import Policy
-from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem, trial_reuse_problem
-from scoregate.core.runs.run import Conditions, ReusedRun, Run, SuiteResult
+from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem
+from scoregate.core.runs.run import Conditions, ReusedRun, Run
 from scoregate.core.text import format_local_time
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 
-SuiteKey: TypeAlias = tuple[str | None, str, str]
-# The digest of a case, and its tags, which the digest leaves out.
-Definition: TypeAlias = tuple[str, tuple[str, ...]]
-_REUSE_VARIABLE = "SCOREGATE_REUSE"
 _MOST_REASONS, _MOST_FILES = 10, 5
 _LOGS = (".log", "nohup.out")
-_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
-
-
-@record
-class ReusableResults:
-    """Results of a stored run that a plan's suites may reuse.
-
-    Args:
-        run: the stored run.
-        plan: the plan, its suites given the results.
-        definitions: the digests and tags of the cases whose results are offered, by suite and trial.
-        refused: the number of the other results by reason.
-    """
-
-    run: Run
-    plan: Plan
-    definitions: Mapping[SuiteKey, Mapping[CaseKey, Definition]]
-    refused: Counter[str] = field(default_factory=Counter)
 
 
 @record
@@ -156,7 +132,7 @@ def _may_be_read(run: Run, path: str) -> bool:
         (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
     )
     if is_complete:
-        from scoregate.ci.unread_files import find_unread
+        from scoregate.ci.dependencies.unread import find_unread
 
         return path not in find_unread(known, [path])
     return not path.endswith(_LOGS)
@@ -209,101 +185,6 @@ def is_incomplete(run: Run, policy: Policy) -> bool:
 def _outcome(run: Run) -> str:
     passed, failed = (sum(suite.columns.count(each) for suite in run.suites) for each in (Status.PASSED, Status.FAILED))
     return f" ({passed:,} of {passed + failed:,} cases passed)" if passed + failed else ""
-
-
-async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | None) -> Conditions:
-    """The conditions of a run of the project now; the folder of reports is not one of them.
-
-    Args:
-        root: the project.
-        settings: the settings of the project.
-        tree: what is checked out; None outside a repository.
-    """
-    chosen = {name: getattr(settings, name) for name in _SETTINGS}
-    if rules := settings.criteria().score_settings:
-        chosen["evaluators"] = rules
-    if clusters := settings.policy().cluster_settings:
-        chosen["cluster"] = clusters
-    gateway = settings.gateway
-    if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
-        # What answers the calls of models: other servers, or recorded calls.
-        chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
-    if settings.otlp_receiver:
-        chosen["otlp_receiver"] = True
-    values = to_json(chosen, serialize_unknown=True)
-    digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
-    if tree is None:
-        return Conditions(None, digest)
-    code = await read_code(root, tree, left_out=left_out)
-    return Conditions(code.whole, digest, code.tracked, code.untracked)
-
-
-def offer_results(run: Run, plan: Plan, folder: Path, identity: Identity | None) -> ReusableResults:
-    """Offer the results of a stored run to a plan: those of suites that it has once, without errors.
-
-    Args:
-        run: the stored run.
-        plan: the plan.
-        folder: is created for the files that the suites read, outside of the project.
-        identity: the user that reads them.
-
-    Raises:
-        OSError: they can't be written.
-    """
-    folder.mkdir(mode=0o711)
-    launches = {launch.name: launch for launch in plan.launches}
-    numbers = Counter(map(suite_key, run.suites))
-    suites = {
-        index: suite
-        for index, suite in enumerate(run.suites)
-        if suite.script in launches and numbers[suite_key(suite)] == 1 and len(suite.columns)
-    }
-    refused = Counter[str]()
-    definitions: dict[SuiteKey, dict[CaseKey, Definition]] = {suite_key(suite): {} for suite in suites.values()}
-    files = {script: folder / f"{number}.jsonl" for number, script in enumerate({s.script for s in suites.values()})}
-    for script, path in files.items():
-        own = {index: suite for index, suite in suites.items() if suite.script == script}
-        with path.open("xb") as file:
-            path.chmod(0o600)
-            _write(file, run, own, definitions=definitions, refused=refused)
-        if identity is not None:
-            path.chmod(0o400)
-            identity.share(path)
-    new_launches = [
-        replace(launch, environment={**launch.environment, _REUSE_VARIABLE: str(files[launch.name])})
-        if launch.name in files
-        else launch
-        for launch in plan.launches
-    ]
-    offering = replace(plan, launches=tuple(new_launches), offered=(*plan.offered, run))
-    return ReusableResults(run, offering, definitions, refused)
-
-
-def _write(
-    file: IO[bytes],
-    run: Run,
-    suites: Mapping[int, SuiteResult],
-    *,
-    definitions: Mapping[SuiteKey, dict[CaseKey, Definition]],
-    refused: Counter[str],
-) -> None:
-    heads = [
-        {"id": suite.id, "params": suite.params, "evaluators": list(suite.evaluators.values())}
-        for suite in suites.values()
-    ]
-    file.write(to_json({"run": run.id, "suites": heads}, serialize_unknown=True) + b"\n")
-    for number, suite in enumerate(suites.values()):
-        for case in suite.cases:
-            if reason := trial_reuse_problem(case):
-                refused[reason] += 1
-                continue
-            definitions[suite_key(suite)][case.key] = case.digest, case.tags
-            file.write(dump_case(replace(case, suite=number)) + b"\n")
-
-
-def suite_key(suite: SuiteResult) -> SuiteKey:
-    """What identifies a suite in several runs: its script, its id, and its parameters as JSON."""
-    return suite.script, suite.id, json.dumps(dict(suite.params or {}), sort_keys=True, default=str)
 
 
 def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:

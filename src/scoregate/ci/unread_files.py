@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, RunHead, read_head
+from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
+from scoregate.ci.dependencies.unread import find_doubt, find_unread
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.commands import command
 from scoregate.ci.github.context import PullRequest
@@ -15,8 +16,7 @@ from scoregate.ci.github.responses import rows_at, text_at
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
-from scoregate.core.relative_paths import is_below, matches_path
-from scoregate.core.runs.dependencies import ROWS, Dependency, RunDependencies
+from scoregate.core.relative_paths import matches_path
 from scoregate.errors import GitHubRefused, RecordError
 
 # A runner shows ten notices of a step; five are for cases.
@@ -71,42 +71,3 @@ async def _fetch_changed(api: Api, request: PullRequest) -> Sequence[Mapping[str
     """
     response = await api.get(f"compare/{request.base_sha}...{request.head_sha}")
     return rows_at(response, "files")[:_MOST_COMPARED]
-
-
-def find_doubt(head: RunHead) -> str:
-    """Why it is unknown what the suites of a run read; empty if it is known.
-
-    Args:
-        head: the run without its cases.
-    """
-    if not head.is_unselected or head.stopped:
-        return "only a part of the suites or cases ran"
-    if not head.dependencies.is_recorded:
-        return "the run recorded nothing (it needs `affected`)"
-    for name in sorted({script.name for script in head.scripts}):
-        parts = head.dependencies.find_scripts(name)
-        why = next((part.unknown or part.native for part in parts if part.unknown or part.native), "")
-        if not parts or why:
-            return f"{name}: {why or 'it has no record'}"
-    return ""
-
-
-def find_unread(dependencies: RunDependencies, paths: Iterable[str]) -> Iterator[str]:
-    """The files that no script of a run read.
-
-    Args:
-        dependencies: what the scripts used.
-        paths: the files, relative to the top of the repository.
-    """
-    read = [each for each in dependencies.table if each.kind in ("file", ROWS)]
-    files = {each.path for each in read} | dependencies.shared.keys()
-    files |= {each.digest.partition(">")[2] for each in read}  # where a link led to
-    others = [each for each in dependencies.table if each.kind in ("tree", "inputs")]
-    for path in paths:
-        if path not in files and not any(_holds(each, path) for each in others):
-            yield path
-
-
-def _holds(dependency: Dependency, path: str) -> bool:
-    is_tree = dependency.kind == "tree"
-    return is_below(path, dependency.path) if is_tree else matches_path(path, dependency.path)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci import git
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.conditions import read_conditions
 from scoregate.ci.costs.named_models import leave_out_default, list_named_models
 from scoregate.ci.costs.retirements import list_retirement_warnings
 from scoregate.ci.plan import Plan
 from scoregate.ci.report import number_format
-from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.cost_estimates import RunEstimate
