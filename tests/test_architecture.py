@@ -65,9 +65,9 @@ GLUE = {
     "ci.arms",
     "ci.comment_commands",
     "ci.base_settings",
-    "ci.cost_probe",
-    "ci.costs",
+    "ci.base_values",
     "ci.discovery",
+    "ci.durations",
     "ci.env_file",
     "ci.executors",
     "ci.foreign_sdk",
@@ -95,7 +95,6 @@ GLUE = {
     "ci.reports",
     "ci.required_variables",
     "ci.conditions",
-    "ci.resume",
     "ci.reuse",
     "ci.skip_label",
     "ci.steps",
@@ -143,7 +142,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.gateway": BASE | SHARED | {"models"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers"},
+    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers", "models"},
     "features.declarations": BASE,
     "cli": BASE
     | SHARED
@@ -299,7 +298,13 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
+    ("scoregate.cli.list_command", "costs"): "models that are retired",
+    ("scoregate.cli.plan_command", "costs"): "the estimate, which is what it prints",
+    ("scoregate.cli.plan_estimate", "costs"): "the same",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.run_gate", "resume"): "the option `--resume`",
+    ("scoregate.cli.shard", "resume"): "a shard reuses its own last run",
 }
 
 

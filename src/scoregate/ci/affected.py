@@ -2,72 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from anyio import to_thread
 
 from scoregate import __version__
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.baseline import Baseline
 from scoregate.ci.conditions import read_conditions
 from scoregate.ci.dependencies.changes import Changes
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.recording import digest_launch
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import WRITING_EVENTS, JobContext
-from scoregate.ci.kept_cases import describe_rows, describe_source
-from scoregate.ci.plan import AffectedPlan, CarriedScripts, KeptCases, Plan
+from scoregate.ci.kept_cases import describe_source
+from scoregate.ci.plan import CarriedScripts, KeptCases
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
+from scoregate.ci.steps import PlannedRun
 from scoregate.core.runs.dependencies import merge_dependencies
 from scoregate.core.runs.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
 
 
-async def choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
+async def choose_affected(planned: PlannedRun) -> PlannedRun:
     """Leave out the launches of a plan that nothing in the change can affect; in doubt they stay.
 
     Args:
-        context: the job's context.
-        plan: the plan of all suites.
-        settings: the settings of the project.
-        baseline: the base's run, whose results the others keep.
+        planned: the plan of all suites, and the base, whose results the others keep.
     """
-    tree = await read_project_tree(plan.root, settings)
-    why = await explain_all(context, plan, settings, baseline.run, tree)
-    if why or baseline.run is None or tree is None:
-        notices = () if baseline.run is None else (f"All suites ran: {why}",)
-        return AffectedPlan(plan, {each.name: why for each in plan.launches}, notices)
-    job = context.connection
+    plan, base, job = planned.plan, planned.baseline.run, planned.context.connection
+    tree = await read_project_tree(plan.root, planned.settings)
+    why = await explain_all(planned, tree)
+    if why or base is None or tree is None:
+        notices = () if base is None else (f"All suites ran: {why}",)
+        reasons = {each.name: why for each in plan.launches}
+        return replace(planned, reasons=reasons, notices=(*planned.notices, *notices))
     keeps_cases = job is None or job.github.event_name not in WRITING_EVENTS
     folder = find_folder(plan.root, tree)
-    return await to_thread.run_sync(_choose, plan, baseline.run, tree, folder, keeps_cases)
+    return await to_thread.run_sync(_choose, planned, base, tree, folder, keeps_cases)
 
 
-async def explain_all(
-    context: JobContext,
-    plan: Plan,
-    settings: Settings,
-    base: Run | None,
-    tree: Tree | None,
-    *,
-    needs_record: bool = True,
-) -> str:
+async def explain_all(planned: PlannedRun, tree: Tree | None, *, needs_record: bool = True) -> str:
     """Why all suites run; empty if that depends on each.
 
     Args:
-        context: the job's context.
-        plan: the plan of all suites.
-        settings: the settings of the project.
-        base: the base's run.
+        planned: the plan of all suites, and the base.
         tree: the files of the project.
         needs_record: whether the base's run must have recorded what its suites depend on.
     """
-    why = _explain_job(context, settings, base, tree) or ("" if base is None else _explain_base(base, needs_record))
+    settings, base = planned.settings, planned.baseline.run
+    why = _explain_job(planned.context, settings, base, tree)
+    why = why or ("" if base is None else _explain_base(base, needs_record))
     if not why and base is not None:
-        conditions, known = await read_conditions(plan.root, settings, None), base.conditions
+        conditions, known = await read_conditions(planned.plan.root, settings, None), base.conditions
         if known is None or known.settings != conditions.settings:
             why = "settings that change results differ from the base's, such as the model or the interpreter"
     return why
@@ -104,8 +93,8 @@ def _explain_base(base: Run, needs_record: bool) -> str:
     return ""
 
 
-def _choose(plan: Plan, base: Run, tree: Tree, folder: str, keeps_cases: bool) -> AffectedPlan:
-    changes = Changes(base.dependencies, tree, folder)
+def _choose(planned: PlannedRun, base: Run, tree: Tree, folder: str, keeps_cases: bool) -> PlannedRun:
+    plan, changes = planned.plan, Changes(base.dependencies, tree, folder)
     reasons, rows = dict[str, str](), dict[str, tuple[str, ...]]()
     for launch in plan.launches:
         scripts, digest = base.dependencies.find_scripts(launch.name), digest_launch(launch)
@@ -114,21 +103,25 @@ def _choose(plan: Plan, base: Run, tree: Tree, folder: str, keeps_cases: bool) -
         reasons[launch.name] = why
         is_candidate = why and not problem and keeps_cases and len(scripts) == 1
         if files := changes.find_changed_rows(scripts[0], digest) if is_candidate else ():
-            rows[launch.name], reasons[launch.name] = files, describe_rows(files)
+            rows[launch.name], reasons[launch.name] = files, f"cases whose rows in {', '.join(files)} changed"
     plan = replace(plan, kept=KeptCases(base, rows)) if rows else plan
-    kept = frozenset(name for name, why in reasons.items() if not why)
-    if not kept:
-        notices = () if rows else ("All suites ran: each may be affected by the change",)
-        return AffectedPlan(plan, reasons, notices)
-    launches = tuple(launch for launch in plan.launches if launch.name not in kept)
-    suites = sum(suite.script in kept for suite in base.suites)
-    notice = (
-        f"{number_format.count(suites, 'suite')} did not run, because nothing that it depends on changed: "
-        if suites == 1
-        else f"{suites:,} suites did not run, because nothing that they depend on changed: "
+    carried = frozenset(name for name, why in reasons.items() if not why)
+    notice = _describe_choice(base, carried, has_rows=bool(rows))
+    return replace(
+        planned,
+        plan=plan.carry_scripts(base, carried) if carried else plan,
+        reasons=reasons,
+        notices=(*planned.notices, *filter(None, (notice,))),
     )
-    notice += f"the results are those of {describe_source(base).name}"
-    return AffectedPlan(replace(plan, launches=launches, carried=CarriedScripts(base, kept)), reasons, (notice,))
+
+
+def _describe_choice(base: Run, carried: Collection[str], *, has_rows: bool) -> str:
+    if not carried:
+        return "" if has_rows else "All suites ran: each may be affected by the change"
+    suites = sum(suite.script in carried for suite in base.suites)
+    number, depends = number_format.count(suites, "suite"), "it depends" if suites == 1 else "they depend"
+    source = describe_source(base).name
+    return f"{number} did not run, because nothing that {depends} on changed: the results are those of {source}"
 
 
 def explain_results(base: Run, script: str) -> Iterator[str]:

@@ -18,13 +18,14 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.agent_programs import digest_program
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.tree import Tree
-from scoregate.ci.job import JobContext
+from scoregate.ci.github.context import pull_request
 from scoregate.ci.kept_cases import describe_source
-from scoregate.ci.plan import AffectedPlan, CarriedScripts, Launch, Plan
+from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
+from scoregate.ci.steps import PlannedRun
 from scoregate.core.exemptions import Exemptions
 from scoregate.core.relative_paths import is_below
 from scoregate.core.runs.arms import Arm
@@ -147,40 +148,34 @@ def _digest_files(tree: Tree, uses: Callable[[str], bool], start: str) -> str:
     return digest.hexdigest()
 
 
-async def carry_arms(
-    context: JobContext, affected: AffectedPlan, settings: Settings, baseline: Baseline
-) -> AffectedPlan:
+async def carry_arms(planned: PlannedRun) -> PlannedRun:
     """Leave out the arms that are the same as in the base's run; they keep its results.
 
     With `drift_control` all arms run: the results of the base may be those of an older version of a provider's model.
     With `--all`, too.
 
     Args:
-        context: the job's context.
-        affected: the plan so far.
-        settings: the settings of the project.
-        baseline: the base's run.
+        planned: the plan so far, and the base's run.
     """
-    base, plan = baseline.run, affected.plan
-    tree = await read_project_tree(plan.root, settings)
+    settings, base = planned.settings, planned.baseline.run
+    plan = await add_contents(planned.plan, settings, planned.context.environ)
+    planned = replace(planned, plan=plan)
     runs_all = settings.is_for_run("affected") and not settings.affected
     if base is None or settings.drift_control or runs_all:
-        return affected
-    if await explain_all(context, plan, settings, base, tree, needs_record=False):
-        return affected
+        return planned
+    if await explain_all(planned, await read_project_tree(plan.root, settings), needs_record=False):
+        return planned
     kept = frozenset(each.name for each in plan.launches if each.source.arm and _is_same(each, base))
     if not kept:
-        return affected
-    before = plan.carried.scripts if plan.carried is not None else frozenset[str]()
-    launches = tuple(each for each in plan.launches if each.name not in kept)
+        return planned
     arms, depends = number_format.count(len(kept), "arm"), "it depends" if len(kept) == 1 else "they depend"
     source = describe_source(base).name
     notice = f"{arms} did not run, because nothing that {depends} on changed: the results are those of {source}"
     return replace(
-        affected,
-        plan=replace(plan, launches=launches, carried=CarriedScripts(base, before | kept)),
-        notices=(*affected.notices, notice),
-        reasons={name: "" if name in kept else why for name, why in affected.reasons.items()},
+        planned,
+        plan=plan.carry_scripts(base, kept),
+        notices=(*planned.notices, notice),
+        reasons={name: "" if name in kept else why for name, why in planned.reasons.items()},
     )
 
 
@@ -193,23 +188,23 @@ def _is_same(launch: Launch, base: Run) -> bool:
     return bool(options.get(_CONTENT)) and is_equal and not next(explain_results(base, launch.name), "")
 
 
-async def measure_base_arms(
-    baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
-) -> Baseline:
+async def measure_base_arms(planned: PlannedRun, ports: Ports, *, exemptions: Exemptions) -> Baseline:
     """The base's version of each skill, run in this job, if a pull request's base has no stored results.
 
     Other suites have no baseline then, so nothing is run if one is required for them.
 
     Args:
-        baseline: what was found instead of a run.
-        plan: the plan.
-        settings: the settings of the project.
+        planned: the plan, and what was found instead of a base's run.
         ports: runs the arms in the base's tree.
         exemptions: hold the cases in quarantine.
     """
+    plan, settings, baseline = planned.plan, planned.settings, planned.baseline
+    connection = planned.context.connection
     launches = tuple(launch for launch in plan.launches if launch.source.arm is Arm.WITH)
     has_others = any(launch.source.arm is None for launch in plan.launches)
-    if not launches or baseline.unreadable or settings.baseline_kind is not BaselineKind.AUTO:
+    if connection is None or pull_request(connection.github) is None or not launches:
+        return baseline
+    if baseline.unreadable or settings.baseline_kind is not BaselineKind.AUTO:
         return baseline
     if has_others and settings.require_baseline:
         return baseline

@@ -25,7 +25,6 @@ from scoregate.ci.launch import (
 from scoregate.ci.plan import Launch, Plan, SourceKind
 from scoregate.ci.runner import in_container
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import Identity
 from scoregate.core.evaluation import EvaluationOverride
 from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.events import Event, SuiteStarted
@@ -33,10 +32,8 @@ from scoregate.core.loopback import exclude_from_proxies
 from scoregate.core.runs.baseline_outputs import (
     BASELINE_OUTPUTS_VARIABLE,
     battle_key,
-    dump_baseline_outputs,
     read_baseline_outputs,
 )
-from scoregate.core.runs.run import Run
 from scoregate.core.runs.tally import Tally
 
 if TYPE_CHECKING:  # the listener needs a web server, which most runs never start
@@ -172,31 +169,6 @@ def open_baseline_lookup(
     base = launch_environment.get(BASELINE_OUTPUTS_VARIABLE)
     # In scoregate's container the host is root, which must not leave files in the user's workspace.
     return BaselineLookup(open_store(root), Path(base) if base else None, keeps=not in_container(environ))
-
-
-def with_baseline_outputs(
-    scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool
-) -> Plan:
-    """The plan with a file of the base run's outputs for its suites.
-
-    Args:
-        scratch: a folder of the host.
-        identity: the user that suites run as.
-        plan: what is launched.
-        base: the base run; None if there is none yet.
-        keeps: whether the store stays after the run, so that without a base run it has the baseline outputs.
-    """
-    if base is None and keeps:
-        return plan
-    file = scratch / "champions.jsonl"
-    with file.open("xb") as lines:
-        lines.writelines(() if base is None else dump_baseline_outputs(base))
-    if identity is not None:
-        file.chmod(0o400)
-        identity.share(file)
-    variables: Mapping[str, str] = {BASELINE_OUTPUTS_VARIABLE: str(file)}
-    launches = (replace(launch, environment={**launch.environment, **variables}) for launch in plan.launches)
-    return replace(plan, launches=tuple(launches))
 
 
 # The SDKs demand keys. Nothing that is sent with them leaves this machine, so these are dummies.

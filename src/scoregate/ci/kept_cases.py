@@ -4,41 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 from anyio import to_thread
 
 from scoregate.ci.plan import KeptCases
+from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
-from scoregate.ci.resume import ResumedPlan
 from scoregate.ci.reuse import offer_results, suite_key
-from scoregate.ci.user_ids import Identity
+from scoregate.ci.steps import PlannedRun
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
 from scoregate.core.runs.run import Run, SuiteResult
 
 _RESUMED = "an earlier attempt measured some of its cases"
 
 
-async def offer_kept_cases(resumed: ResumedPlan, folder: Path, identity: Identity | None) -> ResumedPlan:
+async def offer_kept_cases(planned: PlannedRun, kept: KeptCases, ports: Ports) -> PlannedRun:
     """Offer the base's results to scripts of which only rows changed.
 
     A script takes the result of a case only if the case and the evaluators are the same. This replaces what an earlier
     attempt offers to such a script, so that all results which it takes are those of the base.
 
     Args:
-        resumed: the plan, with what an earlier attempt offers.
-        folder: is created for the files that the suites read.
-        identity: the user that reads them.
+        planned: the plan, with what an earlier attempt offers.
+        kept: the scripts.
+        ports: where files for suites are written.
     """
-    plan = resumed.plan
-    if plan.kept is None:
-        return resumed
-    launches = tuple(each for each in plan.launches if each.name in plan.kept.scripts)
-    part = replace(plan, launches=launches)
-    offered = await to_thread.run_sync(offer_results, plan.kept.run, part, folder, identity)
+    plan = planned.plan
+    part = replace(plan, launches=tuple(each for each in plan.launches if each.name in kept.scripts))
+    offered = await to_thread.run_sync(offer_results, kept.run, part, ports.scratch / "kept", ports.identity)
     known = {launch.name: launch for launch in offered.plan.launches}
     launches = tuple(known.get(each.name, each) for each in plan.launches)
-    return replace(resumed, plan=replace(plan, launches=launches, offered=(*plan.offered, plan.kept.run)))
+    return replace(planned, plan=replace(plan, launches=launches, offered=(*plan.offered, kept.run)))
 
 
 def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
@@ -91,8 +87,3 @@ def _doubt(dependencies: RunDependencies, scripts: Collection[str]) -> RunDepend
         for each in dependencies.scripts
     )
     return replace(dependencies, scripts=tuple(known))
-
-
-def describe_rows(files: Collection[str]) -> str:
-    """Why a script runs of which only rows changed."""
-    return f"cases whose rows in {', '.join(files)} changed"

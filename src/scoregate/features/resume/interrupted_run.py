@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 from anyio import to_thread
 
@@ -16,85 +15,61 @@ from scoregate.ci.code_digest import OUTPUT
 from scoregate.ci.conditions import read_conditions
 from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
+from scoregate.ci.ports import Ports
 from scoregate.ci.report.text import one_line
 from scoregate.ci.reuse import ReusableResults, offer_results, suite_key
-from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import Identity
-from scoregate.core.records import record
+from scoregate.ci.steps import PlannedRun
 from scoregate.core.runs.cases import Status
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem
 from scoregate.core.runs.run import Conditions, ReusedRun, Run
 from scoregate.core.text import format_local_time
 from scoregate.errors import GitHubRefused, RecordError, UsageError
+from scoregate.features.resume.keys import OFFERED, REQUEST, ResumeRequest
 
 _MOST_REASONS, _MOST_FILES = 10, 5
 _LOGS = (".log", "nohup.out")
 
 
-@record
-class ResumedPlan:
-    """A plan that reuses an earlier run, if there is one; `notices` describe it."""
-
-    plan: Plan
-    notices: tuple[str, ...] = ()
-    reusable: ReusableResults | None = None
-    name: str = ""
-
-    def describe_reuse(self, run: Run) -> Run:
-        """The run that was made by the plan, with a notice of the results that it reused."""
-        return run if self.reusable is None else describe_reuse(run, self.reusable, self.name)
-
-
-ResumePlan: TypeAlias = Callable[[Plan, Settings], Awaitable[ResumedPlan]]
-
-
-async def resume_run(
-    context: JobContext,
-    folder: Path,
-    identity: Identity | None,
-    plan: Plan,
-    settings: Settings,
-    *,
-    last: Path | None,
-    is_required: bool = False,
-) -> ResumedPlan:
+async def resume_run(planned: PlannedRun, ports: Ports) -> PlannedRun:
     """Offer a plan the results of the last run, if that did not finish and had the same conditions.
 
     In a job, the last run is the attempt before this one.
 
     Args:
-        context: the job's context.
-        folder: is created for the files that the suites read.
-        identity: the user that reads them.
-        plan: the plan.
-        settings: the settings of the project.
-        last: the folder of the last run outside of a job; None if it must not be reused.
-        is_required: whether the plan is refused before its first call if the conditions differ.
+        planned: the plan.
+        ports: say which run is resumed, and where files for suites are written.
 
     Raises:
-        UsageError: the conditions are not the same, and `is_required`.
+        UsageError: the conditions are not the same, and the command requires it.
     """
+    context, plan, settings = planned.context, planned.plan, planned.settings
+    request = ports.requests.get(REQUEST) or ResumeRequest()
     try:
-        run, name = await _find_earlier_run(context, last)
+        run, name = await _find_earlier_run(context, request.folder)
     except (RecordError, GitHubRefused) as error:
-        return ResumedPlan(plan, (f"no results of an earlier run are reused: {error.message}",))
+        return _with_notice(planned, f"no results of an earlier run are reused: {error.message}")
     if run is None:
-        return ResumedPlan(plan)
+        return planned
     if not is_incomplete(run, settings.policy()):
-        return ResumedPlan(plan, (f"{name} had finished{_outcome(run)}, so everything was run again",))
+        return _with_notice(planned, f"{name} had finished{_outcome(run)}, so everything was run again")
     tree = await git.read_work_tree(plan.root)
     conditions = await read_conditions(plan.root, settings, tree)
     if not (why := await _describe_difference(run, conditions, plan, tree)):
-        reusable = await to_thread.run_sync(offer_results, run, plan, folder, identity)
-        return ResumedPlan(reusable.plan, (), reusable, name)
+        folder = ports.scratch / "reuse"
+        reusable = await to_thread.run_sync(offer_results, run, plan, folder, ports.identity)
+        return replace(planned, plan=reusable.plan, slots=planned.slots.put(OFFERED, (reusable, name)))
     notice = f"no results of {name} are reused: {why}"
-    if context.connection is None and is_required:
+    if context.connection is None and request.is_required:
         raise UsageError(
             f"--resume: {notice}",
             advice="Undo the change, let git ignore the file, or measure everything again: --resume --force.",
         )
-    return ResumedPlan(plan, (notice,))
+    return _with_notice(planned, notice)
+
+
+def _with_notice(planned: PlannedRun, notice: str) -> PlannedRun:
+    return replace(planned, notices=(*planned.notices, notice))
 
 
 async def _describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from datetime import date
 
-from scoregate.ci.costs.retirements import TABLE, NamedModel, find_retirement, list_retirement_warnings
+from scoregate.features.costs.retirements import TABLE, NamedModel, find_retirement, list_retirement_warnings
 
 TODAY = date(2026, 11, 23)
 

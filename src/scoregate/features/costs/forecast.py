@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from scoregate.ci import git
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.conditions import read_conditions
-from scoregate.ci.costs.named_models import leave_out_default, list_named_models
-from scoregate.ci.costs.retirements import list_retirement_warnings
 from scoregate.ci.plan import Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import Settings
@@ -19,9 +17,11 @@ from scoregate.core.records import record
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, RunRefused
+from scoregate.features.costs.named_models import leave_out_default, list_named_models
+from scoregate.features.costs.retirements import list_retirement_warnings
 
 if TYPE_CHECKING:  # most runs call no models, and the cache and prices take 30 ms to import (measured)
-    from scoregate.ci.costs.estimate import PlanEstimate, Probe
+    from scoregate.features.costs.estimate import PlanEstimate, Probe
 
 
 @record
@@ -73,7 +73,7 @@ async def make_forecast(
     same_code = base is not None and await _is_unchanged(plan, settings, base)
     estimate, problem = None, ""
     if whole or (base is not None and has_usage(base)) or (probe is not None and probe.run is not None):
-        from scoregate.ci.costs.estimate import estimate_plan
+        from scoregate.features.costs.estimate import estimate_plan
 
         try:
             estimate = await to_thread.run_sync(

@@ -9,11 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
-from scoregate.ci.costs.named_models import describe_caller
-from scoregate.ci.costs.pricing import Pricing
-from scoregate.ci.costs.retirements import NamedModel
-from scoregate.ci.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
-from scoregate.ci.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.records import record
@@ -22,6 +17,11 @@ from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs
 from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.selection.case_choice import CaseLabels
+from scoregate.features.costs.named_models import describe_caller
+from scoregate.features.costs.pricing import Pricing
+from scoregate.features.costs.retirements import NamedModel
+from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
+from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 
