@@ -31,7 +31,6 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
 from scoregate.ci.plan import Plan
-from scoregate.ci.policy import load_tree_settings, with_tree_policy
 from scoregate.ci.ports import Ports, RecordPlan
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
@@ -43,6 +42,7 @@ from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
+from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots

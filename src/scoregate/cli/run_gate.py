@@ -35,7 +35,6 @@ from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import HistoryError
-from scoregate.features.resume.keys import REQUEST, ResumeRequest
 from scoregate.features.steps import STEPS
 
 _CONTAINER = Path("/")
@@ -100,6 +99,8 @@ class ResumeOptions:
 
     def make_requests(self, out: Path) -> Slots:
         """What `--resume` asks for: the folder of the run to resume."""
+        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+
         return NO_SLOTS.put(REQUEST, ResumeRequest(latest_run(self.run or out), is_required=not self.force))
 
 

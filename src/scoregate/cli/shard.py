@@ -21,7 +21,6 @@ from scoregate.cli.run_gate import open_run, stop_on_signals
 from scoregate.core.sharding.partition import MOST_SHARDS
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import RecordError, UsageError
-from scoregate.features.resume.keys import REQUEST, ResumeRequest
 from scoregate.features.steps import STEPS
 
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
@@ -71,6 +70,8 @@ def run_project_shard(settings: Settings, root: Path, options: OutputOptions, re
 async def _run_until_signal(settings: Settings, root: Path, output: Output, request: ShardRequest) -> ShardResult:
     def make_requests(out: Path) -> Slots:
         """The finished results of the last run of this shard are reused."""
+        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+
         with suppress(RecordError):
             folder = run_folder(latest_run(out))
             shard = read_head(folder / RUN_FILE).shard

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, PlannedRun, Step
-from scoregate.core.runs.run import Run
 from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.run import Run
 from scoregate.core.slots import Slot, Slots
 
 if TYPE_CHECKING:
