@@ -60,8 +60,8 @@ STAGES = {
 }
 # Modules that put the stages together.
 GLUE = {
-    "ci.affected",
-    "ci.kept_cases",
+    "ci.base_results",
+    "ci.kept_results",
     "ci.alert",
     "ci.arms",
     "ci.comment_commands",
@@ -101,7 +101,6 @@ GLUE = {
     "ci.steps",
     "ci.trace_receiver",
     "ci.shared_history",
-    "ci.unread_files",
     "ci.wiring",
 }
 # What a package may import besides itself.

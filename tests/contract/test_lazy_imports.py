@@ -48,7 +48,7 @@ LATE = {
         "ssl",
         "scoregate.cli.console",
         "scoregate.cli.progress",
-        "scoregate.ci.affected",
+        "scoregate.features.affected.choice",
         "scoregate.features.resume.interrupted_run",
     ),
     *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.features.decline.earlier_run"),

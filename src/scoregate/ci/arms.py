@@ -12,14 +12,13 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.affected import explain_all, explain_results
 from scoregate.ci.archive import BASE_FOLDER
+from scoregate.ci.base_results import describe_source, explain_all, explain_results
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.agent_programs import digest_program
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.github.context import pull_request
-from scoregate.ci.kept_cases import describe_source
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format

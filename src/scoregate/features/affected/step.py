@@ -20,19 +20,19 @@ class AffectedStep(Step):
     async def change_plan(self, planned: PlannedRun) -> PlannedRun:
         if not planned.settings.affected:
             return planned
-        from scoregate.ci.affected import choose_affected
+        from scoregate.features.affected.choice import choose_affected
 
         return await choose_affected(planned)
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
         if planned.plan.kept is None:
             return planned
-        from scoregate.ci.kept_cases import offer_kept_cases
+        from scoregate.features.affected.choice import offer_kept_cases
 
         return await offer_kept_cases(planned, planned.plan.kept, ports)
 
     def publishers(self) -> Sequence[Publisher]:
-        from scoregate.ci.unread_files import publish_unread_files
+        from scoregate.features.affected.unread_files import publish_unread_files
 
         return (publish_unread_files,)
 

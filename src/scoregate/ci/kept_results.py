@@ -1,40 +1,51 @@
-"""Scripts of which only rows of data files changed: their other cases keep the results of the base's run."""
+"""Results of the base's run that a run keeps: those of whole scripts, and those of cases."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
 
-from anyio import to_thread
-
-from scoregate.ci.plan import KeptCases
-from scoregate.ci.ports import Ports
+from scoregate.ci.archive import RunWriter
+from scoregate.ci.base_results import describe_source
+from scoregate.ci.plan import CarriedScripts, KeptCases
 from scoregate.ci.report import number_format
-from scoregate.ci.reuse import offer_results, suite_key
-from scoregate.ci.steps import PlannedRun
-from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
+from scoregate.ci.reuse import suite_key
+from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses, merge_dependencies
 from scoregate.core.runs.run import Run, SuiteResult
 
 _RESUMED = "an earlier attempt measured some of its cases"
 
 
-async def offer_kept_cases(planned: PlannedRun, kept: KeptCases, ports: Ports) -> PlannedRun:
-    """Offer the base's results to scripts of which only rows changed.
-
-    A script takes the result of a case only if the case and the evaluators are the same. This replaces what an earlier
-    attempt offers to such a script, so that all results which it takes are those of the base.
+def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
+    """The run with the suites that it carries over, whose cases are written.
 
     Args:
-        planned: the plan, with what an earlier attempt offers.
-        kept: the scripts.
-        ports: where files for suites are written.
+        run: the run.
+        carried: what it carries over.
+        writer: writes the cases of the run.
+
+    Raises:
+        RecordError: they can't be written.
     """
-    plan = planned.plan
-    part = replace(plan, launches=tuple(each for each in plan.launches if each.name in kept.scripts))
-    offered = await to_thread.run_sync(offer_results, kept.run, part, ports.scratch / "kept", ports.identity)
-    known = {launch.name: launch for launch in offered.plan.launches}
-    launches = tuple(known.get(each.name, each) for each in plan.launches)
-    return replace(planned, plan=replace(plan, launches=launches, offered=(*plan.offered, kept.run)))
+    suites, places = list(run.suites), dict[int, int]()
+    labels = {suite.label for suite in suites}
+    for index, suite in enumerate(carried.run.suites):
+        if suite.script in carried.scripts:
+            places[index] = len(suites)
+            label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
+            source = suite.carried or describe_source(carried.run)
+            suites.append(replace(suite, label=label, read=None, variants=(), carried=source, kept=None))
+    writer.add_media_of(carried.run)
+    for case in carried.run.cases:
+        if case.suite in places:
+            writer.add(replace(case, suite=places[case.suite]))
+    scripts = [*run.scripts, *(each for each in carried.run.scripts if each.name in carried.scripts)]
+    return replace(
+        run,
+        suites=tuple(suites),
+        scripts=tuple(sorted(scripts, key=lambda each: each.name)),
+        dependencies=merge_dependencies(run.dependencies, carried.run.dependencies, carried.scripts),
+    )
 
 
 def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
@@ -61,12 +72,6 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
     if kept is not None:
         dependencies = add_earlier_uses(dependencies, kept.run.dependencies, partly)
     return replace(run, suites=tuple(suites), notices=(*run.notices, *notices), dependencies=dependencies)
-
-
-def describe_source(run: Run) -> CarriedFrom:
-    """The run whose results another run keeps, as reports name it."""
-    name = run.name if run.commit is not None else f"run {run.id[:8]}"
-    return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.dirty else name, run.finished)
 
 
 def _describe(suite: SuiteResult, source: CarriedFrom, files: Collection[str]) -> str:
