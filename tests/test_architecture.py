@@ -63,7 +63,6 @@ GLUE = {
     "ci.base_results",
     "ci.kept_results",
     "ci.alert",
-    "ci.arms",
     "ci.comment_commands",
     "ci.base_settings",
     "ci.base_values",

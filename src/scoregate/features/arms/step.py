@@ -23,14 +23,14 @@ class ArmsStep(Step):
     async def measure_base(self, planned: PlannedRun, ports: Ports, exemptions: Exemptions) -> Baseline:
         if not _has_arms(planned.plan):
             return planned.baseline
-        from scoregate.ci.arms import measure_base_arms
+        from scoregate.features.arms.base_arms import measure_base_arms
 
         return await measure_base_arms(planned, ports, exemptions=exemptions)
 
     async def change_plan(self, planned: PlannedRun) -> PlannedRun:
         if not _has_arms(planned.plan):
             return planned
-        from scoregate.ci.arms import carry_arms
+        from scoregate.features.arms.base_arms import carry_arms
 
         return await carry_arms(planned)
 

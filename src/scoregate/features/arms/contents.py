@@ -1,4 +1,4 @@
-"""The arms of skills and other files for agents: which keep the base's results, and the base's version without any."""
+"""What each arm depends on, as a digest in its command: so a later run knows whether it is the same."""
 
 from __future__ import annotations
 
@@ -12,29 +12,17 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.archive import BASE_FOLDER
-from scoregate.ci.base_results import describe_source, explain_all, explain_results
-from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.agent_programs import digest_program
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.tree import Tree
-from scoregate.ci.github.context import pull_request
 from scoregate.ci.plan import Launch, Plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
-from scoregate.ci.steps import PlannedRun
-from scoregate.core.exemptions import Exemptions
 from scoregate.core.relative_paths import is_below
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.dependencies import UNKNOWN
-from scoregate.core.runs.run import Run
 
-_FOLDER = f"{BASE_FOLDER}/arms"
-_CONTENT = "content"
-# Besides the cases, it names the folder of the run, which may differ between jobs.
-_HIDDEN = "hidden"
+CONTENT = "content"
 _VARIABLES = ("SCOREGATE_REPEATS", "SCOREGATE_MAX_CASES")
 
 
@@ -56,7 +44,7 @@ async def add_contents(plan: Plan, settings: Settings, environ: Mapping[str, str
 
 def _add_contents(plan: Plan, agent: AgentSettings, tree: Tree, environ: Mapping[str, str]) -> Plan:
     folder = find_folder(plan.root, tree)
-    skills = {str(_read_options(each.argv).get("skill")) for each in plan.launches if each.source.arm} - {"None"}
+    skills = {str(read_options(each.argv).get("skill")) for each in plan.launches if each.source.arm} - {"None"}
     # The presets are named as their programs.
     program = digest_program(agent.command or (str(agent.preset),), environ, plan.root)
 
@@ -66,13 +54,13 @@ def _add_contents(plan: Plan, agent: AgentSettings, tree: Tree, environ: Mapping
         start = json.dumps([program, *(launch.environment.get(name) for name in _VARIABLES)])
         if not (content := _digest_files(tree, _choose_uses(launch, agent, tree, folder, skills), start)):
             return launch
-        options = _read_options(launch.argv) | {_CONTENT: content}
+        options = read_options(launch.argv) | {CONTENT: content}
         return replace(launch, argv=(*launch.argv[:-1], json.dumps(options, ensure_ascii=False)))
 
     return replace(plan, launches=tuple(map(add, plan.launches)))
 
 
-def _read_options(argv: Iterable[str]) -> dict[str, Any]:
+def read_options(argv: Iterable[str]) -> dict[str, Any]:
     """The options of an arm's worker in its command line; empty for other commands."""
     *_, last = argv or ("",)
     try:
@@ -90,7 +78,7 @@ def _choose_uses(
     An agent whose command names a file of the project may use all of the project's code, and one that works in a copy
     of the project may read all of it.
     """
-    options = _read_options(launch.argv)
+    options = read_options(launch.argv)
 
     def place(path: object) -> str:
         joined = os.path.normpath(Path(folder, str(path)))
@@ -127,7 +115,7 @@ def _names_file(tree: Tree, launch: Launch, word: str) -> bool:
 
 def _has_unknown_files(launch: Launch, tree: Tree, folder: str) -> bool:
     """Whether the agent gets a copy of a folder that git ignores, so that its files are unknown."""
-    workspace = _read_options(launch.argv)["agent"]["workspace"]
+    workspace = read_options(launch.argv)["agent"]["workspace"]
     if workspace in (None, os.curdir):
         return False
     place = os.path.normpath(Path(folder, workspace))
@@ -145,72 +133,3 @@ def _digest_files(tree: Tree, uses: Callable[[str], bool], start: str) -> str:
             return ""
         digest.update(os.fsencode(f"{path}\0{file_digest}\n"))
     return digest.hexdigest()
-
-
-async def carry_arms(planned: PlannedRun) -> PlannedRun:
-    """Leave out the arms that are the same as in the base's run; they keep its results.
-
-    With `drift_control` all arms run: the results of the base may be those of an older version of a provider's model.
-    With `--all`, too.
-
-    Args:
-        planned: the plan so far, and the base's run.
-    """
-    settings, base = planned.settings, planned.baseline.run
-    plan = await add_contents(planned.plan, settings, planned.context.environ)
-    planned = replace(planned, plan=plan)
-    runs_all = settings.is_for_run("affected") and not settings.affected
-    if base is None or settings.drift_control or runs_all:
-        return planned
-    if await explain_all(planned, await read_project_tree(plan.root, settings), needs_record=False):
-        return planned
-    kept = frozenset(each.name for each in plan.launches if each.source.arm and _is_same(each, base))
-    if not kept:
-        return planned
-    arms, depends = number_format.count(len(kept), "arm"), "it depends" if len(kept) == 1 else "they depend"
-    source = describe_source(base).name
-    notice = f"{arms} did not run, because nothing that {depends} on changed: the results are those of {source}"
-    return replace(
-        planned,
-        plan=plan.carry_scripts(base, kept),
-        notices=(*planned.notices, notice),
-        reasons={name: "" if name in kept else why for name, why in planned.reasons.items()},
-    )
-
-
-def _is_same(launch: Launch, base: Run) -> bool:
-    """Whether an arm is the same as in the base's run, and its results there are complete."""
-    options = _read_options(launch.argv)
-    base_options = next((_read_options(each.command) for each in base.scripts if each.name == launch.name), {})
-    names = (options.keys() | base_options.keys()) - {_HIDDEN}
-    is_equal = all(options.get(name) == base_options.get(name) for name in names)
-    return bool(options.get(_CONTENT)) and is_equal and not next(explain_results(base, launch.name), "")
-
-
-async def measure_base_arms(planned: PlannedRun, ports: Ports, *, exemptions: Exemptions) -> Baseline:
-    """The base's version of each skill, run in this job, if a pull request's base has no stored results.
-
-    Other suites have no baseline then, so nothing is run if one is required for them.
-
-    Args:
-        planned: the plan, and what was found instead of a base's run.
-        ports: runs the arms in the base's tree.
-        exemptions: hold the cases in quarantine.
-    """
-    plan, settings, baseline = planned.plan, planned.settings, planned.baseline
-    connection = planned.context.connection
-    launches = tuple(launch for launch in plan.launches if launch.source.arm is Arm.WITH)
-    has_others = any(launch.source.arm is None for launch in plan.launches)
-    if connection is None or pull_request(connection.github) is None or not launches:
-        return baseline
-    if baseline.unreadable or settings.baseline_kind is not BaselineKind.AUTO:
-        return baseline
-    if has_others and settings.require_baseline:
-        return baseline
-    part = replace(plan, launches=launches, broken=(), carried=None)
-    at_base = settings.model_copy(update={"baseline": str(BaselineKind.RERUN)})
-    measured = await ports.rerun(part, at_base, folder=_FOLDER, exemptions=exemptions)
-    if measured.run is None or not measured.run.suites:
-        note = measured.note if measured.run is None else "the base has none of these skills"
-        return replace(baseline, note="; ".join(filter(None, (baseline.note, note))))
-    return measured
