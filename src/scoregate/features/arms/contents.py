@@ -12,7 +12,6 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.dependencies.agent_programs import digest_program
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.plan import Launch, Plan
@@ -21,6 +20,7 @@ from scoregate.ci.settings.agent_fields import AgentSettings
 from scoregate.core.relative_paths import is_below
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.dependencies import UNKNOWN
+from scoregate.features.arms.agent_programs import digest_program
 
 CONTENT = "content"
 _VARIABLES = ("SCOREGATE_REPEATS", "SCOREGATE_MAX_CASES")

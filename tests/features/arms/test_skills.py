@@ -12,8 +12,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from tests.fakes.openai import OpenAIServer, Question
+from tests.features.arms.skills import AGENT, cases, settings, skill
 from tests.integration.host.conftest import Project, Ran
-from tests.integration.host.skills import AGENT, cases, settings, skill
 from tests.unit.report.test_result_json import SCHEMA, closed
 
 from scoregate.ci.archive import read_run

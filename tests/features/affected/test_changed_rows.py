@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.features.affected.test_affected import carried_suites
 from tests.integration.host.conftest import Project, Ran
-from tests.integration.host.test_affected import carried_suites
 
 SUITE = """
 from pathlib import Path

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.fakes.github import events
-from tests.integration.host.skills import cases, settings, skill
+from tests.features.arms.skills import cases, settings, skill
 from tests.integration.jobs.world import Job, World
 
 FOLDER = "skills/paint"

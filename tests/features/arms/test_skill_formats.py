@@ -6,9 +6,9 @@ import json
 import sys
 from typing import Any
 
+from tests.features.arms.skills import AGENT, settings, skill
+from tests.features.arms.test_skills import arms_of, errors_of
 from tests.integration.host.conftest import Project, Ran
-from tests.integration.host.skills import AGENT, settings, skill
-from tests.integration.host.test_skills import arms_of, errors_of
 
 FOLDER = "skills/paint"
 # It writes the names of all files that it finds, and then does what the agent that follows rules does.

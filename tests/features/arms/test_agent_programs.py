@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoregate.ci.dependencies.agent_programs import digest_program
+from scoregate.features.arms.agent_programs import digest_program
 
 
 def test_the_digest_changes_with_the_program_its_package_and_its_files(tmp_path: Path) -> None:

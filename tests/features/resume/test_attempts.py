@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.github import events
+from tests.features.resume.test_resume import BODY
 from tests.integration.host.test_kills import flushed_cases, kill, wait_until
-from tests.integration.host.test_resume import BODY
 from tests.integration.jobs.world import Job, World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.fakes.github import events
-from tests.integration.host.test_affected import SUITE, carried_suites
+from tests.features.affected.test_affected import SUITE, carried_suites
 from tests.integration.jobs.world import Job, World
 
 
