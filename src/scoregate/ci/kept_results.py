@@ -11,6 +11,7 @@ from scoregate.ci.plan import CarriedScripts, KeptCases
 from scoregate.ci.report import number_format
 from scoregate.ci.reuse import suite_key
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses, merge_dependencies
+from scoregate.core.runs.evidence import TrialOrigin, Trials, list_sources
 from scoregate.core.runs.run import Run, SuiteResult
 
 _RESUMED = "an earlier attempt measured some of its cases"
@@ -33,8 +34,8 @@ def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
         if suite.script in carried.scripts:
             places[index] = len(suites)
             label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
-            source = suite.carried or describe_source(carried.run)
-            suites.append(replace(suite, label=label, read=None, variants=(), carried=source, kept=None))
+            source = suite.trials.find_run(TrialOrigin.CARRIED) or describe_source(carried.run)
+            suites.append(replace(suite, label=label, trials=Trials(suite.columns, list_sources(carried=source))))
     writer.add_media_of(carried.run)
     for case in carried.run.cases:
         if case.suite in places:
@@ -62,9 +63,10 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
         files = () if kept is None else kept.scripts.get(suite.script or "", ())
         if kept is None or base is None or not files or not suite.columns.reused:
             continue
-        source = base.carried or describe_source(kept.run)
-        is_whole = len(suite.columns.reused) == len(suite.columns) == len(base.columns)
-        suites[index] = replace(suite, carried=source) if is_whole else replace(suite, kept=source)
+        source = base.trials.find_run(TrialOrigin.CARRIED) or describe_source(kept.run)
+        is_whole = suite.columns.reused == len(suite.columns) == len(base.columns)
+        sources = list_sources(carried=source) if is_whole else list_sources(kept=source)
+        suites[index] = replace(suite, trials=replace(suite.trials, sources=sources))
         partly.add(suite.script or "")
         notices.append(_describe(suite, source, files))
     resumed = {suite.script for suite in run.suites if suite.script and suite.columns.reused} - partly
@@ -76,7 +78,7 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
 
 def _describe(suite: SuiteResult, source: CarriedFrom, files: Collection[str]) -> str:
     total = len(suite.columns)
-    ran = total - len(suite.columns.reused)
+    ran = total - suite.columns.reused
     return (
         f"{suite.label}: {ran:,} of {number_format.count(total, 'case')} ran, because only rows of {', '.join(files)} "
         f"changed; the others are not affected and keep the results of {source.name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -18,41 +18,63 @@ if TYPE_CHECKING:
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import Ports
     from scoregate.ci.publish.delivery import Publisher
+    from scoregate.ci.report.view import ReportView
+    from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import Verdict
     from scoregate.core.gate.check import SuiteCheck
     from scoregate.core.sections import Section
+
+INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
 
 @record
 class ComparedSides:
-    """What a judgement reads: the run, its baseline, and what features add.
+    """What a judgement reads.
 
     Attributes:
         run: the run.
         baseline: what it is compared with.
-        slots: what features add.
+        settings: hold the policy.
+        slots: what features add, such as the accepted regressions and the quarantine.
+        calibrations: reads how well judges agree with people; called only if the policy needs it.
     """
 
     run: Run
     baseline: Baseline
+    settings: Settings
     slots: Slots = NO_SLOTS
+    calibrations: Callable[[], Calibrations] = dict
 
 
 @record
 class Judged:
-    """What reports are about.
+    """A run that was judged, and what was reported of it.
 
     Attributes:
         comparison: the comparison of the run with its baseline.
         verdict: the verdict of the gate rules.
+        view: what was reported; None if nothing was.
+        warnings: what could not be delivered.
+        pending: the comment is left to a later job with more rights.
+        comment: the address of the comment.
+        interrupted: the run was stopped.
     """
 
     comparison: Comparison
     verdict: Verdict
+    view: ReportView | None = None
+    warnings: tuple[str, ...] = ()
+    pending: bool = False
+    comment: str = ""
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The verdict's exit code, or 130 if the run was interrupted."""
+        return INTERRUPTED if self.interrupted else self.verdict.exit_code
 
 
 @record
@@ -89,9 +111,8 @@ class Work:
         baseline: what it is compared with.
         plan: the plan of all suites, which reuses no results: what is measured more is new evidence.
         settings: the settings of the project.
-        slots: what features found before the suites ran.
         ports: run a part of the plan here or in the base's tree.
-        load_exemptions: loads the accepted regressions and the quarantine.
+        slots: what features found for the judgement.
         compare: compares a run with a baseline as the judgement does, but without slices, which read the cases.
     """
 
@@ -99,10 +120,9 @@ class Work:
     baseline: Baseline
     plan: Plan
     settings: Settings
-    slots: Slots
     ports: Ports
-    load_exemptions: Callable[[], Awaitable[Exemptions]]
-    compare: Callable[[Run, Baseline, Exemptions], Comparison]
+    slots: Slots
+    compare: CompareRuns
 
 
 class Step:
@@ -117,7 +137,7 @@ class Step:
         """The checks of the gate that it adds."""
         return ()
 
-    async def measure_base(self, planned: PlannedRun, ports: Ports, exemptions: Exemptions) -> Baseline:
+    async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
         """Run the base's version of suites here, if no run of the base was found."""
         return planned.baseline
 
@@ -137,8 +157,8 @@ class Step:
         """
         return planned
 
-    def restore_sides(self, run: Run, slots: Slots) -> Slots:
-        """The same for a stored run that is judged again, from what `store` kept."""
+    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+        """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
@@ -178,11 +198,11 @@ class Step:
         return ()
 
 
-async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports, exemptions: Exemptions) -> Baseline:
+async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:
     """The baseline; call this hook of each step in turn while it has no run."""
     for step in steps:
         if planned.baseline.run is None:
-            planned = replace(planned, baseline=await step.measure_base(planned, ports, exemptions))
+            planned = replace(planned, baseline=await step.measure_base(planned, ports))
     return planned.baseline
 
 
@@ -200,16 +220,16 @@ async def finish_plan(steps: Sequence[Step], planned: PlannedRun, ports: Ports) 
     return planned
 
 
-async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings, slots: Slots = NO_SLOTS) -> Slots:
-    """What the hook of this name of all steps finds, added to what is known."""
+async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:
+    """What the hook of this name of all steps finds."""
+    slots = NO_SLOTS
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
     return slots
 
 
-def list_sections(steps: Sequence[Step], comparison: Comparison, verdict: Verdict) -> list[Section]:
+def list_sections(steps: Sequence[Step], judged: Judged) -> list[Section]:
     """What all features say in reports."""
-    judged = Judged(comparison, verdict)
     return [section for step in steps for section in step.sections(judged)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -15,18 +16,29 @@ from scoregate.ci.base_values import add_base_values
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.judge import INTERRUPTED, compare_without_slices
+from scoregate.ci.judge import compare_sides
 from scoregate.ci.pipeline import find_baseline, settle_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
-from scoregate.ci.steps import PlannedRun, Step, Work, change_plan, finish_plan, measure_more
+from scoregate.ci.steps import (
+    INTERRUPTED,
+    ComparedSides,
+    PlannedRun,
+    Step,
+    Work,
+    change_plan,
+    find_sides,
+    finish_plan,
+    measure_more,
+)
 from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.sharding.partition import Partition
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import RecordError
 
 _INCOMPLETE = 3
@@ -162,8 +174,9 @@ async def _measure(
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     if run is not recorded:
         ports.amend(run)
-    load, compare = ports.reporting.load_exemptions, compare_without_slices(settings, steps)
-    work = Work(run, baseline, planned.plan, settings, finished.slots, ports, load, compare)
+    slots = await find_sides(own_steps, planned.context, settings) if confirms and run.complete else NO_SLOTS
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots))
+    work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)
 
 

@@ -14,7 +14,7 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind
 from scoregate.ci.steps import PlannedRun
-from scoregate.core.exemptions import Exemptions
+from scoregate.core.exemptions import EXEMPTIONS
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.run import Run
 from scoregate.features.arms.contents import CONTENT, add_contents, read_options
@@ -64,7 +64,7 @@ def _is_same(launch: Launch, base: Run) -> bool:
     return bool(options.get(CONTENT)) and is_equal and not next(explain_results(base, launch.name), "")
 
 
-async def measure_base_arms(planned: PlannedRun, ports: Ports, *, exemptions: Exemptions) -> Baseline:
+async def measure_base_arms(planned: PlannedRun, ports: Ports) -> Baseline:
     """The base's version of each skill, run in this job, if a pull request's base has no stored results.
 
     Other suites have no baseline then, so nothing is run if one is required for them.
@@ -72,7 +72,6 @@ async def measure_base_arms(planned: PlannedRun, ports: Ports, *, exemptions: Ex
     Args:
         planned: the plan, and what was found instead of a base's run.
         ports: runs the arms in the base's tree.
-        exemptions: hold the cases in quarantine.
     """
     plan, settings, baseline = planned.plan, planned.settings, planned.baseline
     connection = planned.context.connection
@@ -86,7 +85,7 @@ async def measure_base_arms(planned: PlannedRun, ports: Ports, *, exemptions: Ex
         return baseline
     part = replace(plan, launches=launches, broken=(), carried=None)
     at_base = settings.model_copy(update={"baseline": str(BaselineKind.RERUN)})
-    measured = await ports.rerun(part, at_base, folder=_FOLDER, exemptions=exemptions)
+    measured = await ports.rerun(part, at_base, folder=_FOLDER, exemptions=planned.slots.get(EXEMPTIONS))
     if measured.run is None or not measured.run.suites:
         note = measured.note if measured.run is None else "the base has none of these skills"
         return replace(baseline, note="; ".join(filter(None, (baseline.note, note))))

@@ -11,7 +11,6 @@ from scoregate.ci.steps import Judged, PlannedRun, Step
 
 if TYPE_CHECKING:
     from scoregate.ci.ports import Ports
-    from scoregate.core.exemptions import Exemptions
     from scoregate.core.sections import Section
 
 
@@ -20,12 +19,12 @@ class ArmsStep(Step):
 
     name = "arms"
 
-    async def measure_base(self, planned: PlannedRun, ports: Ports, exemptions: Exemptions) -> Baseline:
+    async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
         if not _has_arms(planned.plan):
             return planned.baseline
         from scoregate.features.arms.base_arms import measure_base_arms
 
-        return await measure_base_arms(planned, ports, exemptions=exemptions)
+        return await measure_base_arms(planned, ports)
 
     async def change_plan(self, planned: PlannedRun) -> PlannedRun:
         if not _has_arms(planned.plan):
