@@ -82,7 +82,7 @@ async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, s
     finished = await finish_plan(steps, planned, ports)
     run = await _record(finished, ports)
     run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots))
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
     work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
     if work.baseline is not baseline:
         baseline = await _apply_reviews(work.baseline, ports.reporting)

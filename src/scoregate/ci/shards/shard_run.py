@@ -175,7 +175,7 @@ async def _measure(
     if run is not recorded:
         ports.amend(run)
     slots = await find_sides(own_steps, planned.context, settings) if confirms and run.complete else NO_SLOTS
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots))
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=own_steps)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)
 
