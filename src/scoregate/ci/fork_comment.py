@@ -156,7 +156,7 @@ async def _publish_artifact(
             request,
             measured_here=False,
         )
-        reporting = build_reporting(replace(context, subject=subject, base=base))
+        reporting = build_reporting(replace(context, subject=subject, base=base), steps)
         outcome = await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting, steps)
     except ScoregateError as error:
         return PublishedRun(key, problem=str(error))

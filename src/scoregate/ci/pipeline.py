@@ -277,6 +277,6 @@ async def _report(
         comparison = await step.before_report(comparison, reporting.context)
     sections = list_sections(steps, comparison, outcome.verdict)
     view = build_view(comparison, outcome.verdict, make_report_context(reporting.context), sections)
-    delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
+    delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -23,13 +23,14 @@ from scoregate.ci.github.context import ARTIFACT_PREFIX, Connection, default_bra
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.history.bases import MOST_BYTES, find_known_jobs
 from scoregate.ci.history.folders import ImportResult
-from scoregate.ci.history.location import open_history
+from scoregate.ci.history.location import open_history, shared_address
 from scoregate.ci.history.project import find_project_name
 from scoregate.ci.history.rows import RunSource, read_rows
-from scoregate.ci.history.stores import HistoryStore
+from scoregate.ci.history.stores import VARIABLE, HistoryStore
 from scoregate.ci.history.tables import BaseRow
+from scoregate.ci.job import WRITING_EVENTS, JobContext
 from scoregate.ci.publish.data_branch import zip_run
-from scoregate.ci.publish.delivery import Delivery, HistoryTarget, PublishTarget
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.view import ReportView
 from scoregate.core.records import record
 from scoregate.errors import GitHubRefused, HistoryError, RecordError, UsageError
@@ -40,15 +41,49 @@ _MOST_ADDED, _MOST_LISTED = 5, 100
 _CATCHES_UP = "a later job on the base branch adds it from its artifact; `scoregate history import` does, too"
 
 
-async def publish_to_history(view: ReportView, target: PublishTarget) -> Delivery:
+@record
+class HistoryTarget:
+    """The shared history that a run is written to.
+
+    Args:
+        root: the folder of the project.
+        environ: the variable with the address of the history, which holds a password.
+        project: the name of the project; empty for that of its repository.
+        key: which of several uses in the project; empty outside of GitHub's jobs.
+        base_branch: the branch whose runs are bases; empty outside of GitHub's jobs.
+        is_base: whether the job is a push to the base branch, so that its run is a base of later runs.
+    """
+
+    root: Path
+    environ: Mapping[str, str] = field(repr=False)
+    project: str = ""
+    key: str = ""
+    base_branch: str = ""
+    is_base: bool = False
+
+
+def find_target(context: JobContext) -> HistoryTarget | None:
+    """Where a job writes its run, if there is a shared history; None for pull requests."""
+    connection = context.connection
+    target = HistoryTarget(context.root, {VARIABLE: shared_address(context.environ)})
+    if connection is None or context.subject is None:
+        return target
+    github = connection.github
+    if github.event_name not in WRITING_EVENTS or not context.subject.measured_here:
+        return None
+    branch = context.settings.base_branch or default_branch(github)
+    # A tag may have the name of the branch.
+    is_push_to_base = github.event_name == "push" and github.event.get("ref") == f"refs/heads/{branch}"
+    project = f"{github.repository}/{context.folder}".rstrip("/")
+    return replace(target, project=project, key=connection.key, base_branch=branch, is_base=is_push_to_base)
+
+
+async def publish_to_history(history: HistoryTarget, view: ReportView, target: PublishTarget) -> Delivery:
     """Write the run to the shared history, then runs of the base branch that earlier jobs could not write.
 
     Raises:
         HistoryError: it can't be written. The verdict doesn't depend on it.
     """
-    history = target.history
-    if history is None:
-        return Delivery()
     try:
         with anyio.fail_after(_LIMIT_S):
             return await _publish(view, target, history)

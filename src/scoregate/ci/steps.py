@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -15,7 +16,7 @@ from scoregate.core.slots import NO_SLOTS, Slots
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.plan import Plan
-    from scoregate.ci.ports import Ports
+    from scoregate.ci.ports import BaselineSource, Ports
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
@@ -89,6 +90,10 @@ class Step:
         """The checks of the gate that it adds."""
         return ()
 
+    def baseline_sources(self, context: JobContext) -> Sequence[BaselineSource]:
+        """Where else a baseline may come from."""
+        return ()
+
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         """Find what else the run is compared with, before money is spent."""
         return slots
@@ -125,9 +130,9 @@ class Step:
         """Find what only reports need, once a run is judged in a job."""
         return comparison
 
-    def publishers(self) -> Sequence[Publisher]:
-        """What else delivers a report."""
-        return ()
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        """What else delivers the report, open from the start of a run to its end."""
+        return nullcontext(())
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""

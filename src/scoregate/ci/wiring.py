@@ -47,6 +47,7 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.shards.sharding import read_durations
+from scoregate.ci.steps import Step
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
 from scoregate.errors import GitError, RecordError
@@ -67,6 +68,7 @@ async def open_ports(
     root: Path,
     environ: Mapping[str, str],
     settings: Settings,
+    steps: Sequence[Step],
     *,
     scratch: Path,
     observers: Sequence[Observer],
@@ -83,6 +85,7 @@ async def open_ports(
         root: the project.
         environ: the host's environment.
         settings: the settings of the project.
+        steps: the features.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.
@@ -127,7 +130,7 @@ async def open_ports(
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
+                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
                 measures_base_arms=_has_pull_request(context),
                 started=started,

@@ -106,8 +106,9 @@ async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mappi
     from scoregate.ci.job import open_job_context
     from scoregate.ci.pipeline import find_baseline
     from scoregate.ci.reporting import build_reporting
+    from scoregate.features.steps import STEPS
 
     async with open_job_context(root, os.environ, settings) as context:
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         return (await choose_affected(context, plan, settings, baseline)).reasons

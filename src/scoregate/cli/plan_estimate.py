@@ -34,6 +34,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.core.records import record
+from scoregate.features.steps import STEPS
 
 _LONGEST_CELL = 80
 
@@ -71,7 +72,7 @@ async def _estimate(root: Path, settings: Settings) -> PlannedCost:
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         with temporary_folder() as scratch:
             redact = Redactor(secret_values(os.environ))
@@ -127,6 +128,7 @@ async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIte
             root,
             os.environ,
             settings,
+            STEPS,
             scratch=scratch,
             observers=[counter.observe],
             print_line=lambda line: click.echo(one_line(line, 500), err=True),

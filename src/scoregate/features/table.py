@@ -9,6 +9,7 @@ from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("extras"),
     Feature("exemptions"),  # which cases count comes before what moved
@@ -20,4 +21,6 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs", has_hooks=False),
     Feature("gateway", has_hooks=False),  # the calls explain the costs
     Feature("coverage"),
+    Feature("otlp"),
+    Feature("check_run"),  # completes the check once everything else is delivered
 )

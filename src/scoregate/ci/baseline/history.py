@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from scoregate.ci.baseline.artifact import (
     list_pairs,
     make_pooled_baseline,
 )
-from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
+from scoregate.ci.baseline.earlier import EarlierRun, StoredRun, add_earlier_runs
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import Connection
@@ -90,7 +91,7 @@ async def _find_baseline(
         if runs:
             note = "; ".join((chosen.note, *problems))
             earlier = (
-                StoredRun(commit, partial(to_thread.run_sync, read_stored_run, store, run_id))
+                StoredRun(commit, partial(to_thread.run_sync, _read_run, store, run_id))
                 for commit, run_id in list_pairs(stored)
             )
             return await add_earlier_runs(make_pooled_baseline(runs, note, branch=branch), earlier, settings.base_runs)
@@ -115,13 +116,37 @@ def _read_runs(store: HistoryStore, run_ids: list[int]) -> tuple[list[Run], list
     runs, problems = [], []
     for run_id in run_ids:
         try:
-            runs.append(read_stored_run(store, run_id))
+            runs.append(_read_run(store, run_id))
         except RecordError as error:
             problems.append(error.message)
     return runs, problems
 
 
-def read_stored_run(store: HistoryStore, run_id: int) -> Run:
+async def list_branch_runs(
+    root: Path, environ: Mapping[str, str], *, branch: str, key: str
+) -> AsyncGenerator[EarlierRun]:
+    """Yield the bases of a branch, the newest first.
+
+    Args:
+        root: the folder of the project.
+        environ: the host's environment.
+        branch: the branch.
+        key: which use in the project.
+
+    Raises:
+        HistoryError: they can't be listed.
+    """
+    project = await find_project_name(root, environ)
+    store = await to_thread.run_sync(open_history, root, environ)
+    try:
+        for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
+            read = partial(to_thread.run_sync, _read_run, store, each.run_id)
+            yield EarlierRun(each.commit, datetime.fromtimestamp(each.finished, UTC), read)
+    finally:
+        await to_thread.run_sync(store.close)
+
+
+def _read_run(store: HistoryStore, run_id: int) -> Run:
     """The run of a base in the history.
 
     Raises:

@@ -149,5 +149,5 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
         subject=MeasuredCommit(head.head_sha, "", github.run, github.run_url, head, measured_here=False),
         base=base,
     )
-    baseline = await find_baseline(settings, build_reporting(job))
+    baseline = await find_baseline(settings, build_reporting(job, context.steps))
     return judge_run(run, baseline, settings, context.steps, exemptions=exemptions, with_slices=False)

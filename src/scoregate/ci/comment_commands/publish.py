@@ -94,7 +94,7 @@ async def _publish_run(
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
     reporting = replace(
-        build_reporting(replace(context, settings=settings, subject=subject, base=base)),
+        build_reporting(replace(context, settings=settings, subject=subject, base=base), steps),
         # This job has checked out the default branch, without the entries that the pull request adds.
         load_exemptions=partial(
             load_exemptions,

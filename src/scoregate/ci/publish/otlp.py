@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,10 @@ from urllib.parse import unquote
 import anyio
 
 from scoregate import __version__
-from scoregate.ci.publish.delivery import Delivery, OtlpTarget, PublishTarget
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
+from scoregate.ci.settings import Settings, ShowOutputs
 from scoregate.core.backoff import backoff_s
+from scoregate.core.records import record
 from scoregate.core.runs.case_means import average_scores, count_evaluator_passes
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.text import replace_surrogates
@@ -47,22 +50,37 @@ def parse_headers(text: str) -> dict[str, str]:
     return {name.strip(): unquote(value.strip()) for name, equals, value in pairs if equals and name.strip()}
 
 
-async def publish_to_collector(view: ReportView, target: PublishTarget) -> Delivery:
+@record
+class OtlpTarget:
+    """The OpenTelemetry collector that results are sent to: its address, and the headers of requests."""
+
+    endpoint: str
+    headers: Mapping[str, str] = field(repr=False)
+    with_explanations: bool
+
+
+def make_target(settings: Settings, endpoint: str, environ: Mapping[str, str]) -> OtlpTarget:
+    """The collector at an address."""
+    # A change could name another address in a file, and get the headers of the real one.
+    is_trusted = not settings.is_from_file("otlp_endpoint")
+    headers = parse_headers(environ.get(HEADERS_VARIABLE, "")) if is_trusted else {}
+    return OtlpTarget(endpoint, headers, settings.show_outputs is ShowOutputs.FULL)
+
+
+async def publish_to_collector(otlp: OtlpTarget, view: ReportView, target: PublishTarget) -> Delivery:
     """Send the results; what a collector refuses is a warning, and the verdict doesn't depend on it."""
-    if target.otlp is None:
-        return Delivery()
     import httpx
 
-    sender = _Sender(target, target.otlp)
+    sender = _Sender(target, otlp)
     try:
         with anyio.fail_after(_LIMIT_S):
             async with httpx.AsyncClient(timeout=_REQUEST_S, follow_redirects=False) as client:
                 await sender.send(client, view)
     except TimeoutError:
-        return Delivery(warnings=(f"{target.otlp.endpoint}: results were not sent within {_LIMIT_S:.0f} s",))
+        return Delivery(warnings=(f"{otlp.endpoint}: results were not sent within {_LIMIT_S:.0f} s",))
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as error:
         # A message could repeat a header.
-        return Delivery(warnings=(f"{target.otlp.endpoint}: results could not be sent: {type(error).__name__}",))
+        return Delivery(warnings=(f"{otlp.endpoint}: results could not be sent: {type(error).__name__}",))
     return Delivery(warnings=tuple(sender.warnings))
 
 
