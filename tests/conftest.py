@@ -52,8 +52,9 @@ MARKERS = {
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "integration/convert/test_yaml.py",
+        "features/history/test_shared_history.py", "features/otlp/",
         "e2e/", "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
-        "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
+        "integration/frameworks/", "integration/host/", "integration/jobs/",
         "integration/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
@@ -64,6 +65,7 @@ MARKERS = {
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
+        "features/check_run/",
         "integration/conversations/", "integration/endpoints/test_faults.py",
         "integration/execution/test_execute.py", "integration/github/", "integration/importers/test_damage.py",
         "integration/importers/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",

@@ -30,7 +30,6 @@ SHARED = {
     "ci.frameworks",
     "ci.git",
     "ci.github",
-    "ci.history",
     "ci.install",
     "ci.interpreter",
     "ci.isolation",
@@ -75,7 +74,6 @@ GLUE = {
     "ci.gateway_folders",
     "ci.job",
     "ci.judge",
-    "ci.local_history",
     "ci.gateway_counts",
     "ci.usage_adder",
     "ci.model_gateway",
@@ -98,7 +96,6 @@ GLUE = {
     "ci.skip_label",
     "ci.steps",
     "ci.trace_receiver",
-    "ci.shared_history",
     "ci.unread_files",
     "ci.wiring",
 }
@@ -297,7 +294,10 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.history_command", "history"): "the command of the history",
+    ("scoregate.cli.history_options", "history"): "its options",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.run_gate", "history"): "runs are kept before `keep_runs` deletes them",
 }
 
 

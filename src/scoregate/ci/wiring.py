@@ -28,7 +28,6 @@ from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.context import pull_request
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
@@ -132,13 +131,9 @@ async def open_ports(
                 settle=protection.settle,
                 reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
-                measures_base_arms=_has_pull_request(context),
+                measures_base_arms=context.subject is not None and context.subject.request is not None,
                 started=started,
             )
-
-
-def _has_pull_request(context: JobContext) -> bool:
-    return context.connection is not None and pull_request(context.connection.github) is not None
 
 
 async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildProcess) -> Process:

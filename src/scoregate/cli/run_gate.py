@@ -16,7 +16,6 @@ import anyio
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
 from scoregate.ci.judge import GateResult
-from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
 from scoregate.ci.pipeline import run_gate
 from scoregate.ci.ports import Ports
@@ -34,6 +33,7 @@ from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.errors import HistoryError
+from scoregate.features.history.deleted_runs import keep_oldest_runs
 from scoregate.features.steps import STEPS
 
 _CONTAINER = Path("/")

@@ -25,7 +25,7 @@ class CheckRunStep(Step):
         if not is_wanted or subject is None or connection is None or connection.api is None:
             yield ()
             return
-        from scoregate.ci.publish.check_run import CheckRun
+        from scoregate.features.check_run.publisher import CheckRun
 
         check = CheckRun(connection.api, subject.commit, connection.key, subject.run_url)
         async with check.open():

@@ -32,7 +32,7 @@ class HistoryStep(Step):
         if settings.baseline_kind is not BaselineKind.HISTORY or connection is None or base is None:
             return slots
         from scoregate.ci.baseline.earlier import BRANCH_RUNS, ListRuns
-        from scoregate.ci.baseline.history import list_branch_runs
+        from scoregate.features.history.baseline import list_branch_runs
 
         list_runs: ListRuns = partial(
             list_branch_runs, context.root, context.environ, branch=base.branch, key=connection.key
@@ -42,11 +42,11 @@ class HistoryStep(Step):
     def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
         if not in_ci(context.environ):
             return nullcontext(())
-        from scoregate.ci.history.location import shared_address
+        from scoregate.features.history.location import shared_address
 
         if not shared_address(context.environ):
             return nullcontext(())
-        from scoregate.ci.shared_history import find_target, publish_to_history
+        from scoregate.features.history.job_runs import find_target, publish_to_history
 
         target = find_target(context)
         return nullcontext(() if target is None else (partial(publish_to_history, target),))
@@ -55,7 +55,7 @@ class HistoryStep(Step):
 async def _find_baseline(context: JobContext, settings: Settings) -> Baseline | None:
     if settings.baseline_kind is not BaselineKind.HISTORY:
         return None
-    from scoregate.ci.baseline.history import find_history_baseline
+    from scoregate.features.history.baseline import find_history_baseline
 
     return await find_history_baseline(
         context.root, settings, environ=context.environ, connection=context.connection, base=context.base

@@ -23,7 +23,7 @@ class OtlpStep(Step):
         is_of_another_run = context.subject is not None and not context.subject.measured_here
         if context.settings.otlp_endpoint is None or is_of_another_run:
             return nullcontext(())
-        from scoregate.ci.publish.otlp import make_target, publish_to_collector
+        from scoregate.features.otlp.publisher import make_target, publish_to_collector
 
         target = make_target(context.settings, context.settings.otlp_endpoint, context.environ)
         return nullcontext((partial(publish_to_collector, target),))

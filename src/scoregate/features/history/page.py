@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import ceil, floor
+from pathlib import Path
 
 from scoregate import __version__
-from scoregate.ci.history.queries import CostRow, FlakyCase, TrendPoint
 from scoregate.ci.report import number_format
 from scoregate.ci.report.html.assets import hash_source, read_source
 from scoregate.ci.report.html.document import load_template
 from scoregate.ci.report.html.sparklines import Scale
 from scoregate.ci.report.text import display_name
 from scoregate.core.records import record
+from scoregate.features.history.queries import CostRow, FlakyCase, TrendPoint
 
 WIDTH, HEIGHT = 760, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, WIDTH - 14, 22, HEIGHT - 24
@@ -23,7 +24,7 @@ _MOST_POINTS = 150
 _MOST_MARKS = 30
 _MOST_TICKS = 8
 _STEPS_OF_MONTHS = (1, 2, 3, 6, 12, 24, 60, 120)
-_STYLES = ("base.css", "page.css", "top.css", "trends.css")
+_STYLES = ("base.css", "page.css", "top.css")
 _JUDGE = {"model": "the judge's model", "prompt": "the judge's prompt", "source": "the evaluator's code"}
 _PARTS = {**_JUDGE, "parameters": "the judge's parameters", "version": "the evaluator's version"}
 
@@ -95,14 +96,14 @@ class HistoryData:
 
 def render_trends(data: HistoryData) -> Iterator[str]:
     """Yield the page. It loads nothing, and runs no script."""
-    style = "".join(map(read_source, _STYLES))
+    style = "".join(map(read_source, _STYLES)) + Path(__file__).with_name("trends.css").read_text(encoding="utf-8")
     drawn = {names: [each for each in points if each.mean is not None] for names, points in data.trends.items()}
     known = sorted(((names, points) for names, points in drawn.items() if points), key=lambda each: each[0])
     times = [point.finished for _, points in known for point in points]
     runs = len({(point.finished, point.run) for _, points in known for point in points})
     figures = known[:MOST_FIGURES]
     policy = f"default-src 'none'; style-src '{hash_source(style)}'; base-uri 'none'; form-action 'none'"
-    yield load_template("trends.html.j2").render(
+    yield load_template("features/history/trends.html.j2").render(
         project=display_name(data.project),
         version=__version__,
         style=style,

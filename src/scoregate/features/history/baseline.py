@@ -25,13 +25,13 @@ from scoregate.ci.baseline.earlier import EarlierRun, StoredRun, add_earlier_run
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import Connection
-from scoregate.ci.history.bases import list_bases, read_base
-from scoregate.ci.history.location import open_history, shared_address
-from scoregate.ci.history.project import find_project_name
-from scoregate.ci.history.stores import VARIABLE, HistoryStore
 from scoregate.ci.settings import Settings
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, ScoregateError
+from scoregate.features.history.bases import list_bases, read_base
+from scoregate.features.history.location import open_history, shared_address
+from scoregate.features.history.project import find_project_name
+from scoregate.features.history.stores import VARIABLE, HistoryStore
 
 
 async def find_history_baseline(

@@ -30,10 +30,10 @@ def keep_oldest_runs(root: Path, out: Path, keep_runs: int, environ: Mapping[str
     doomed = list(_list_doomed(out, keep_runs))
     if not doomed:
         return
-    from scoregate.ci.history.folders import import_folders
-    from scoregate.ci.history.location import open_history, shared_address
-    from scoregate.ci.history.project import find_project_name
-    from scoregate.ci.history.rows import RunSource
+    from scoregate.features.history.folders import import_folders
+    from scoregate.features.history.location import open_history, shared_address
+    from scoregate.features.history.project import find_project_name
+    from scoregate.features.history.rows import RunSource
 
     if shared_address(environ):
         return

@@ -16,21 +16,21 @@ from typing import Any
 import anyio
 import pytest
 from tests.cli import run_cli
-from tests.unit.history.runs import DAY, START, write_run
+from tests.features.history.runs import DAY, START, write_run
 
-from scoregate.ci.history.embedded import EmbeddedHistory
-from scoregate.ci.history.folders import import_folders, list_run_folders
-from scoregate.ci.history.location import embedded_path
-from scoregate.ci.history.project import find_project_name
-from scoregate.ci.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
-from scoregate.ci.history.rows import CaseCollector, RunSource, make_id, read_rows
-from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.run import RunShard, Script, SuiteResult
 from scoregate.core.statistics.intervals import wilson_interval
+from scoregate.features.history.embedded import EmbeddedHistory
+from scoregate.features.history.folders import import_folders, list_run_folders
+from scoregate.features.history.location import embedded_path
+from scoregate.features.history.project import find_project_name
+from scoregate.features.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
+from scoregate.features.history.rows import CaseCollector, RunSource, make_id, read_rows
+from scoregate.features.history.tables import TABLES, clean_text
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()

@@ -15,14 +15,17 @@ from urllib.parse import quote
 
 import pytest
 from tests.cli import run_cli
-from tests.integration.history.cluster import ENCODED, PASSWORD, Cluster
-from tests.unit.history.runs import START, write_run
+from tests.features.history.cluster import ENCODED, PASSWORD, Cluster
+from tests.features.history.runs import START, write_run
 
-from scoregate.ci.history.embedded import EmbeddedHistory
-from scoregate.ci.history.folders import import_folders, list_run_folders
-from scoregate.ci.history.names import check_case, check_runs, check_suite
-from scoregate.ci.history.postgres import PostgresHistory
-from scoregate.ci.history.queries import (
+from scoregate.core.evaluation import Usage
+from scoregate.core.event_values import Fingerprint
+from scoregate.errors import HistoryError, UsageError
+from scoregate.features.history.embedded import EmbeddedHistory
+from scoregate.features.history.folders import import_folders, list_run_folders
+from scoregate.features.history.names import check_case, check_runs, check_suite
+from scoregate.features.history.postgres import PostgresHistory
+from scoregate.features.history.queries import (
     COST_GROUPS,
     RunFilter,
     list_series,
@@ -31,20 +34,17 @@ from scoregate.ci.history.queries import (
     load_flaky,
     load_trend,
 )
-from scoregate.ci.history.rows import RunSource, read_rows
-from scoregate.ci.history.tables import TABLES
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import Fingerprint
-from scoregate.errors import HistoryError, UsageError
+from scoregate.features.history.rows import RunSource, read_rows
+from scoregate.features.history.tables import TABLES
 
 SOURCE = RunSource("owner/name")
 HOSTILE = "x'; DROP TABLE runs; -- \x1b[31m\u202e%_%s\0:since \\ \t\n"
 WRITER = """
 import sys
 from pathlib import Path
-from scoregate.ci.history.folders import import_folders, list_run_folders
-from scoregate.ci.history.postgres import PostgresHistory
-from scoregate.ci.history.rows import RunSource
+from scoregate.features.history.folders import import_folders, list_run_folders
+from scoregate.features.history.postgres import PostgresHistory
+from scoregate.features.history.rows import RunSource
 
 print("ready", flush=True)
 store = PostgresHistory(sys.argv[1])

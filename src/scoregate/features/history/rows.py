@@ -11,7 +11,6 @@ from math import sqrt
 from pathlib import Path
 
 from scoregate.ci.archive import read_run
-from scoregate.ci.history.tables import LONGEST_HASH, Row, RunRows, clean_text
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.identity import bounded_name
@@ -23,6 +22,7 @@ from scoregate.core.runs.evidence import Evidence, TrialOrigin, Use, does_count
 from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
+from scoregate.features.history.tables import LONGEST_HASH, Row, RunRows, clean_text
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
 _FIRST_MONTH, _LAST_MONTH = 200001, 209912

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from tests.cli import run_cli
 
-from scoregate.ci.publish.otlp import parse_headers
 from scoregate.ci.settings import load_settings
 from scoregate.errors import SettingsError
+from scoregate.features.otlp.publisher import parse_headers
 
 SUITE = """
 from scoregate import evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoregate.ci.history.stores import VARIABLE, HistoryStore
+from scoregate.features.history.stores import VARIABLE, HistoryStore
 
 _CACHE_FOLDER, _FILE_NAME = ".scoregate-cache", "history.sqlite"
 
@@ -23,10 +23,10 @@ def open_history(root: Path, environ: Mapping[str, str], *, migrates: bool = Fal
         UsageError: the variable is not valid, or the extra is not installed.
     """
     if address := shared_address(environ):
-        from scoregate.ci.history.postgres import PostgresHistory
+        from scoregate.features.history.postgres import PostgresHistory
 
         return PostgresHistory(address, migrates=migrates)
-    from scoregate.ci.history.embedded import EmbeddedHistory
+    from scoregate.features.history.embedded import EmbeddedHistory
 
     return EmbeddedHistory(embedded_path(root))
 

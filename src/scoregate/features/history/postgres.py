@@ -13,8 +13,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from scoregate.ci.history.stores import VARIABLE
-from scoregate.ci.history.tables import (
+from scoregate.core.backoff import backoff_s
+from scoregate.errors import HistoryError, UsageError
+from scoregate.features.history.stores import VARIABLE
+from scoregate.features.history.tables import (
     BASES,
     BYTES,
     FLAG,
@@ -27,9 +29,7 @@ from scoregate.ci.history.tables import (
     RunRows,
     Table,
 )
-from scoregate.ci.history.tables import TEXT as TEXT_COLUMN
-from scoregate.core.backoff import backoff_s
-from scoregate.errors import HistoryError, UsageError
+from scoregate.features.history.tables import TEXT as TEXT_COLUMN
 
 if TYPE_CHECKING:
     import psycopg
@@ -291,7 +291,7 @@ def _is_transient(error: BaseException) -> bool:
 
 def newest_revision() -> str:
     """The version of the tables that this scoregate needs."""
-    from scoregate.ci.history.tables import SCHEMA
+    from scoregate.features.history.tables import SCHEMA
 
     return f"{SCHEMA:04d}"
 

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 
 from scoregate.ci.archive import EARLIER, RUN_FILE, RUN_FOLDER, read_head
-from scoregate.ci.history.rows import RunSource, make_id, read_rows
-from scoregate.ci.history.stores import HistoryStore
-from scoregate.ci.history.tables import RunRows
 from scoregate.errors import RecordError, UsageError
+from scoregate.features.history.rows import RunSource, make_id, read_rows
+from scoregate.features.history.stores import HistoryStore
+from scoregate.features.history.tables import RunRows
 
 _BATCH = 8
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.history.tables import (
+from scoregate.errors import HistoryError
+from scoregate.features.history.tables import (
     BASES,
     BYTES,
     FLAG,
@@ -24,7 +25,6 @@ from scoregate.ci.history.tables import (
     RunRows,
     Table,
 )
-from scoregate.errors import HistoryError
 
 _TYPES = {INT: "INTEGER", NUMBER: "REAL", TEXT: "TEXT", FLAG: "INTEGER", BYTES: "BLOB"}
 _WAIT_S = 30

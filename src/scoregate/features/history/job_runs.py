@@ -21,19 +21,19 @@ from scoregate.ci.github.branch_files import BRANCH, StoredRun, read_tip, stored
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import ARTIFACT_PREFIX, Connection, default_branch
 from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.history.bases import MOST_BYTES, find_known_jobs
-from scoregate.ci.history.folders import ImportResult
-from scoregate.ci.history.location import open_history, shared_address
-from scoregate.ci.history.project import find_project_name
-from scoregate.ci.history.rows import RunSource, read_rows
-from scoregate.ci.history.stores import VARIABLE, HistoryStore
-from scoregate.ci.history.tables import BaseRow
 from scoregate.ci.job import WRITING_EVENTS, JobContext
 from scoregate.ci.publish.data_branch import zip_run
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.view import ReportView
 from scoregate.core.records import record
 from scoregate.errors import GitHubRefused, HistoryError, RecordError, UsageError
+from scoregate.features.history.bases import MOST_BYTES, find_known_jobs
+from scoregate.features.history.folders import ImportResult
+from scoregate.features.history.location import open_history, shared_address
+from scoregate.features.history.project import find_project_name
+from scoregate.features.history.rows import RunSource, read_rows
+from scoregate.features.history.stores import VARIABLE, HistoryStore
+from scoregate.features.history.tables import BaseRow
 
 _LIMIT_S = 180.0
 # How many missed runs one job adds, and how many artifacts it looks at.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.history.cluster import Cluster, find_programs, open_cluster
+from tests.features.history.cluster import Cluster, find_programs, open_cluster
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from scoregate.ci.history.tables import Row, RunRows
+from scoregate.features.history.tables import Row, RunRows
 
 VARIABLE = "SCOREGATE_HISTORY"
 
