@@ -33,7 +33,6 @@ from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
 from scoregate.errors import HistoryError
-from scoregate.features.history.deleted_runs import keep_oldest_runs
 from scoregate.features.steps import STEPS
 
 _CONTAINER = Path("/")
@@ -127,6 +126,8 @@ def run_project(
 
 
 def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    from scoregate.features.history.deleted_runs import keep_oldest_runs
+
     try:
         keep_oldest_runs(root, root / settings.out, settings.keep_runs, os.environ)
     except HistoryError as error:
