@@ -13,8 +13,8 @@ import click
 import pytest
 import yaml
 
-from scoregate.ci.comment_commands.approve import NO_RUN
 from scoregate.ci.comment_commands.publish import ARTIFACT
+from scoregate.ci.comment_commands.run import NO_RUN
 from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
 from scoregate.cli.answer_command import command as answer_command

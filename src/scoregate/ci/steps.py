@@ -14,6 +14,7 @@ from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import BaselineSource, Ports
@@ -133,6 +134,11 @@ class Step:
     def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
         """What else delivers the report, open from the start of a run to its end."""
         return nullcontext(())
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        """What people can write in comments on pull requests."""
+        return ()
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import click
 
-from scoregate.ci.comment_commands.answer import Answer, answer_event
-from scoregate.ci.comment_commands.approve import NO_RUN
-from scoregate.ci.comment_commands.context import CommandContext
+from scoregate.ci.comment_command import Answer, CommandContext
+from scoregate.ci.comment_commands.answer import answer_event
+from scoregate.ci.comment_commands.run import NO_RUN
 from scoregate.ci.github.commands import command as log_command
 from scoregate.ci.github.commands import outputs_text
 from scoregate.ci.github.context import GitHubJob, find_token, open_connection
@@ -61,13 +61,13 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
         print(log_command("warning", redact.text(warning), title="scoregate"), flush=True)
     if answer.refusal is not None:
         raise answer.refusal
-    started = answer.outputs["commit"]
+    started = answer.outputs.get("commit")
     print_line(f"{started} is approved; the next job runs it." if started else "The command is answered.")
     return 0
 
 
 def _write_outputs(github: GitHubJob, answer: Answer | None) -> None:
-    values = NO_RUN if answer is None else answer.outputs
+    values = {**NO_RUN, **({} if answer is None else answer.outputs)}
     if github.output is not None:
         with github.output.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(outputs_text(values))

@@ -12,6 +12,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("extras"),
+    Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly

@@ -8,21 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.comment_commands.grammar import (
-    LONGEST_COMMAND,
-    LONGEST_REASON,
-    MOST_REPEATS,
-    MOST_SUITES,
-    AcceptCommand,
-    CommandRefused,
-    HelpCommand,
-    RerunCommand,
-    RunCommand,
-    is_command,
-    parse_command,
-)
+from scoregate.ci.comment_command import CommandRefused
+from scoregate.ci.comment_commands.accept import LONGEST_REASON, AcceptCommand
+from scoregate.ci.comment_commands.grammar import LONGEST_COMMAND, HelpCommand, is_command, parse_command
+from scoregate.ci.comment_commands.rerun import RerunCommand
+from scoregate.ci.comment_commands.run import MOST_REPEATS, MOST_SUITES, RunCommand
+from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"
+KINDS = [kind for step in STEPS for kind in step.comment_commands]
 PARTS = """
     run rerun-failed accept help until because 2026-12-31 2020-01-01 repeats=3 repeats=-1 repeats= x-* @abc1234
     a/b@abc1234 at_most=0.1 at_most=. issue=#3 $(id) `id` ; ' " [[a]] --config -x = @ ünï \x00 \u202e
@@ -33,7 +27,7 @@ TEXTS = st.one_of(st.text(), WORDS.map(" ".join), WORDS.map("\n".join)).map(lamb
 
 def parse_or_refuse(text: str) -> object:
     try:
-        return parse_command(text, today=TODAY)
+        return parse_command(text, KINDS, today=TODAY)
     except CommandRefused as refused:
         return refused
 
@@ -75,7 +69,7 @@ def test_commands_have_arguments() -> None:
             "*", "x", "2026-12-31", "because", 0.05, "#12"
         ),
     }.items():
-        assert parse_command(text, today=TODAY) == command, text
+        assert parse_command(text, KINDS, today=TODAY) == command, text
 
 
 def test_refusals_have_reasons() -> None:
@@ -107,7 +101,7 @@ def test_refusals_have_reasons() -> None:
         "run " + "a" * LONGEST_COMMAND: "has 1,015 characters",
     }.items():
         with pytest.raises(CommandRefused, match=re.escape(reason)):
-            parse_command(f"/scoregate {text}", today=TODAY)
+            parse_command(f"/scoregate {text}", KINDS, today=TODAY)
 
 
 def test_only_the_beginning_of_a_comment_is_a_command() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from markupsafe import Markup
@@ -12,9 +14,19 @@ from markupsafe import Markup
 from scoregate.ci.base_settings import read_commit_layer
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
+from scoregate.ci.comment_command import (
+    PREFIX,
+    SPACES,
+    Answer,
+    CommandCall,
+    CommandContext,
+    CommandKind,
+    CommandRefused,
+    check_glob,
+    set_once,
+    show_word,
+)
 from scoregate.ci.comment_commands.commit import commit_entries
-from scoregate.ci.comment_commands.context import CommandContext
-from scoregate.ci.comment_commands.grammar import AcceptCommand, CommandRefused
 from scoregate.ci.commit_files import GitHubFiles
 from scoregate.ci.exemptions.commits import read_commit_exemptions
 from scoregate.ci.exemptions.files import ACCEPTED_FILE
@@ -30,44 +42,104 @@ from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import environment_value, load_settings
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 
 _MOST_ARTIFACTS = 100
 _LONGEST_ENTRIES = 2_500
+LONGEST_REASON = 500
+_ISSUE = re.compile(r"[\w#./:-]{1,200}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_USAGE = f"{PREFIX} accept SUITE EVALUATOR until YYYY-MM-DD [at_most=DROP] [issue=ISSUE] because REASON"
 
 
-async def accept_regressions(
-    context: CommandContext, pull: Mapping[str, Any], head: PullRequest, command: AcceptCommand, *, login: str
-) -> Markup:
-    """Print the entries that accept the regressions, or commit them with the token of an app.
+@record
+class AcceptCommand:
+    """`accept`.
 
     Args:
-        context: where the command is carried out.
-        pull: the pull request, as GitHub describes it.
-        head: the same pull request.
-        command: the command.
-        login: who accepts them.
-
-    Raises:
-        CommandRefused: there is nothing to accept.
-        SettingsError: the settings of the base, or the entries of the head, are not valid.
-        RecordError: the stored run can't be read.
-        GitHubRefused: GitHub can't be asked.
+        suite: a glob of suites.
+        evaluator: a glob of evaluators.
+        until: the last day of the entry, as an ISO date in UTC.
+        reason: why the regression is accepted.
+        at_most: the largest accepted drop, in (0, 1]; None for the drop of the newest run.
+        issue: an issue; may be empty.
     """
-    folder = _find_folder(context.environ)
-    entries = await _find_entries(context, head, command, login, folder)
-    text = "\n\n".join(map(format_entry, dict.fromkeys(entries)))
-    if len(text) > _LONGEST_ENTRIES:
-        raise CommandRefused(f"{len(entries)} scores match: too many for one answer", advice="Name one evaluator.")
-    path = posixpath.join(folder, ACCEPTED_FILE)
-    block = f"\n\n{fence(text.splitlines(), 'toml')}\n\n"
-    label = f"It counts once someone with write access sets the label {code('scoregate: accept')}."
-    if head.is_fork_of(context.connection.github.repository):
-        return Markup(f"Add this to {code(path)} of the base branch; in a fork's pull request no entry counts.{block}")
-    if not context.app_token:
-        return Markup(f"Add this to {code(path)} in this branch.{block}{label}")
-    commit = await commit_entries(context, head, text_at(pull, "head", "ref"), path, entries)
-    return Markup(f"{code(commit[:7])} adds this to {code(path)}.{block}{label}")
+
+    suite: str
+    evaluator: str
+    until: str
+    reason: str
+    at_most: float | None = None
+    issue: str = ""
+
+    async def carry_out(self, call: CommandCall) -> Answer:
+        """Print the entries that accept the regressions, or commit them with the token of an app."""
+        context, head = call.context, call.head
+        folder = _find_folder(context.environ)
+        entries = await _find_entries(context, head, self, call.login, folder)
+        text = "\n\n".join(map(format_entry, dict.fromkeys(entries)))
+        if len(text) > _LONGEST_ENTRIES:
+            raise CommandRefused(f"{len(entries)} scores match: too many for one answer", advice="Name one evaluator.")
+        path = code(posixpath.join(folder, ACCEPTED_FILE))
+        block = f"\n\n{fence(text.splitlines(), 'toml')}\n\n"
+        label = f"It counts once someone with write access sets the label {code('scoregate: accept')}."
+        if head.is_fork_of(context.connection.github.repository):
+            return Answer(
+                Markup(f"Add this to {path} of the base branch; in a fork's pull request no entry counts.{block}")
+            )
+        if not context.app_token:
+            return Answer(Markup(f"Add this to {path} in this branch.{block}{label}"))
+        commit = await commit_entries(call, posixpath.join(folder, ACCEPTED_FILE), entries)
+        return Answer(Markup(f"{code(commit[:7])} adds this to {path}.{block}{label}"))
+
+
+def _parse(words: Sequence[str], today: str) -> AcceptCommand:
+    if "because" not in words:
+        raise CommandRefused("`because` and a reason are missing", command=_USAGE)
+    position = words.index("because")
+    head, reason = words[:position], " ".join(words[position + 1 :])
+    if not reason or len(reason) > LONGEST_REASON:
+        raise CommandRefused(f"the reason must have 1 to {LONGEST_REASON} characters", command=_USAGE)
+    if len(head) < 4 or head[2] != "until":
+        raise CommandRefused("suite, evaluator or `until` and a day are missing", advice=SPACES, command=_USAGE)
+    options = dict[str, str]()
+    patterns = {"at_most": re.compile(r"[0-9.]{1,10}"), "issue": _ISSUE}
+    for word in head[4:]:
+        name, equals, value = word.partition("=")
+        if not equals or name not in patterns:
+            raise CommandRefused(f"{show_word(word)} is not an argument", command=_USAGE)
+        set_once(options, name, value, patterns[name], _USAGE)
+    return AcceptCommand(
+        check_glob(head[0], _USAGE),
+        check_glob(head[1], _USAGE),
+        _check_day(head[3], today),
+        reason,
+        _parse_drop(options["at_most"]) if "at_most" in options else None,
+        options.get("issue", ""),
+    )
+
+
+def _check_day(text: str, today: str) -> str:
+    try:
+        day = date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise CommandRefused(f"{show_word(text)} is not a day; write it as 2026-12-31")
+    if text < today:
+        raise CommandRefused(f"{text} is over", advice=f"Name a day from {today} (UTC) on.")
+    return text
+
+
+def _parse_drop(text: str) -> float:
+    try:
+        drop = float(text)
+    except ValueError:
+        drop = 0.0
+    if not 0 < drop <= 1:
+        raise CommandRefused(f"at_most must be above 0 and at most 1, not {show_word(text)}")
+    return drop
 
 
 def _find_folder(environ: Mapping[str, str]) -> str:
@@ -151,3 +223,6 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
     )
     baseline = await find_baseline(settings, build_reporting(job, context.steps))
     return judge_run(run, baseline, settings, context.steps, exemptions=exemptions, with_slices=False)
+
+
+ACCEPT = CommandKind("accept", _USAGE, "print the entry that accepts a regression", _parse)

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from scoregate.ci.comment_commands.accept import accept_regressions
-from scoregate.ci.comment_commands.approve import NO_RUN, approve_run
-from scoregate.ci.comment_commands.context import CommandContext
-from scoregate.ci.comment_commands.grammar import (
-    USAGE,
-    AcceptCommand,
-    CommandRefused,
-    HelpCommand,
-    RerunCommand,
-    RunCommand,
-    parse_command,
-)
+from scoregate.ci.comment_command import Answer, CommandCall, CommandContext, CommandKind, CommandRefused
+from scoregate.ci.comment_commands.grammar import HELP_USAGE, HelpCommand, parse_command
 from scoregate.ci.comment_commands.request import RUN_LABEL, CommandRequest, read_request
-from scoregate.ci.comment_commands.rerun import rerun_failed_jobs
-from scoregate.ci.comment_commands.status import CommitState, set_status
-from scoregate.ci.github.context import PullRequest, read_pull_request
+from scoregate.ci.github.context import read_pull_request
 from scoregate.ci.github.responses import text_at
 from scoregate.ci.github.rights import may_write
 from scoregate.ci.publish.answers import put_answer
-from scoregate.ci.report.markdown import code, link, prose
-from scoregate.core.records import record
+from scoregate.ci.report.markdown import code, prose
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError, SettingsError, UsageError
 
 _MISSING = 404
-_EYES, _ROCKET, _DONE, _CONFUSED = "eyes", "rocket", "+1", "confused"
-
-
-@record
-class Answer:
-    """The answer to a command.
-
-    Args:
-        text: the answer, as Markdown that was made harmless.
-        outputs: the outputs of the step; those of `approve_run` start a run.
-        reaction: the reaction to the comment.
-        refusal: why nothing was done; None if it was.
-        warnings: what could not be delivered.
-    """
-
-    text: Markup
-    outputs: Mapping[str, str] = field(default_factory=lambda: dict(NO_RUN))
-    reaction: str = _DONE
-    refusal: ScoregateError | None = None
-    warnings: tuple[str, ...] = ()
+_EYES, _CONFUSED = "eyes", "confused"
 
 
 async def answer_event(context: CommandContext) -> Answer | None:
@@ -102,53 +70,19 @@ async def _carry_out(
         raise CommandRefused(
             f"commands need write access to {context.api.repository}, which {request.login} doesn't have"
         )
-    command = parse_command(request.text, today=time.strftime("%Y-%m-%d", time.gmtime()))
+    kinds = [kind for step in context.steps for kind in step.comment_commands]
+    command = parse_command(request.text, kinds, today=time.strftime("%Y-%m-%d", time.gmtime()))
     if isinstance(command, HelpCommand):
-        return Answer(_list_commands())
+        return Answer(_list_commands(kinds))
     if text_at(pull, "state") != "open":
         raise CommandRefused("this pull request is closed", advice="Reopen it, and repeat the command.")
-    head = read_pull_request(pull)
-    if isinstance(command, RunCommand):
-        return await _start_run(context, request, command, head)
-    if isinstance(command, RerunCommand):
-        runs = await rerun_failed_jobs(context.api, head.head_sha, context.connection.key)
-        links = ", ".join(link(prose(str(run)), f"{_runs_url(context)}/{run}") for run in runs)
-        return Answer(Markup(f"The failed jobs of {code(head.head_sha[:7])} run again: {links}."), reaction=_ROCKET)
-    assert isinstance(command, AcceptCommand)
-    return Answer(await accept_regressions(context, pull, head, command, login=request.login))
+    login, branch = request.login, text_at(pull, "head", "ref")
+    return await command.carry_out(CommandCall(context, read_pull_request(pull), branch, login, request.commit))
 
 
-async def _start_run(
-    context: CommandContext, request: CommandRequest, command: RunCommand, head: PullRequest
-) -> Answer:
-    github = context.connection.github
-    outputs = approve_run(command, head, github.repository, labelled=request.commit)
-    warnings = tuple[str, ...]()
-    try:
-        await set_status(
-            context.api,
-            head.head_sha,
-            CommitState.PENDING,
-            f"started by {request.login}",
-            key=context.connection.key,
-            is_part=bool(command.suites),
-            url=github.run_url,
-        )
-    except GitHubRefused as refused:
-        warnings = (f"cannot set the status: {refused}",)
-    subject = ", ".join(map(code, command.suites)) or Markup("All suites")
-    repeats = f", {command.repeats} times each" if command.repeats else ""
-    log = link(Markup("The log"), github.run_url)
-    text = Markup(f"{subject} run on {code(head.head_sha[:7])}{repeats}. {log} shows the progress.")
-    return Answer(text, outputs, _ROCKET, warnings=warnings)
-
-
-def _runs_url(context: CommandContext) -> str:
-    return f"{context.connection.github.repository_url}/actions/runs"
-
-
-def _list_commands() -> Markup:
-    rows = "\n".join(f"| {code(usage)} | {prose(text)} |" for usage, text in USAGE.items())
+def _list_commands(kinds: Sequence[CommandKind]) -> Markup:
+    texts = [*((kind.usage, kind.text) for kind in kinds), (HELP_USAGE, "list the commands")]
+    rows = "\n".join(f"| {code(usage)} | {prose(text)} |" for usage, text in texts)
     return Markup(f"| Command | What it does |\n|:--|:--|\n{rows}")
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable
 
-from scoregate.ci.comment_commands.context import CommandContext
-from scoregate.ci.comment_commands.grammar import CommandRefused
+from scoregate.ci.comment_command import CommandCall, CommandRefused
 from scoregate.ci.commit_files import GitHubFiles
 from scoregate.ci.exemptions.files import parse_files
 from scoregate.ci.exemptions.write import add_entries
 from scoregate.ci.github.client import Api, open_api
-from scoregate.ci.github.context import PullRequest
 from scoregate.ci.github.responses import text_at
 from scoregate.ci.publish.comment_store import JOB_LOGIN, read_own_logins
 from scoregate.core.exemptions import AcceptedRegression
@@ -20,15 +18,11 @@ from scoregate.errors import GitHubRefused
 _CONFLICT = 422
 
 
-async def commit_entries(
-    context: CommandContext, head: PullRequest, branch: str, path: str, entries: Iterable[AcceptedRegression]
-) -> str:
+async def commit_entries(call: CommandCall, path: str, entries: Iterable[AcceptedRegression]) -> str:
     """Add entries to the file on the branch of a pull request of this repository; returns the commit.
 
     Args:
-        context: where the command is carried out.
-        head: the pull request.
-        branch: its branch.
+        call: the command on the pull request.
         path: the file within the repository.
         entries: the entries.
 
@@ -37,8 +31,8 @@ async def commit_entries(
         SettingsError: the file is not valid.
         GitHubRefused: GitHub can't be asked.
     """
-    github = context.connection.github
-    async with open_api(github.api_url, github.repository, context.app_token) as api:
+    github, head = call.context.connection.github, call.head
+    async with open_api(github.api_url, github.repository, call.context.app_token) as api:
         if JOB_LOGIN in await read_own_logins(api, github.graphql_url):
             raise CommandRefused(
                 "app-token is the job's own token, whose commits start no workflow",
@@ -50,7 +44,7 @@ async def commit_entries(
         commit = await _commit(api, head.head_sha, path, new)
         try:
             # A push in between must not be lost.
-            await api.patch(f"git/refs/heads/{branch}", {"sha": commit, "force": False})
+            await api.patch(f"git/refs/heads/{call.branch}", {"sha": commit, "force": False})
         except GitHubRefused as refused:
             if refused.status != _CONFLICT:
                 raise

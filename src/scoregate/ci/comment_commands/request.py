@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scoregate.ci.comment_commands.grammar import PREFIX, is_command
+from scoregate.ci.comment_command import PREFIX
+from scoregate.ci.comment_commands.grammar import is_command
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import GitHubJob
 from scoregate.ci.github.labels import LabelRefused, verify_label

@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.ci.comment_commands.grammar import PREFIX, CommandRefused
+from markupsafe import Markup
+
+from scoregate.ci.comment_command import (
+    PREFIX,
+    STARTED,
+    Answer,
+    CommandCall,
+    CommandKind,
+    CommandRefused,
+    refuse_extra_arguments,
+)
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import ARTIFACT_PREFIX, make_slug
 from scoregate.ci.github.responses import number_at, text_at
+from scoregate.ci.report.markdown import code, link, prose
+from scoregate.core.records import record
 
 _EVENT = "pull_request"
 _FAILED = ("failure", "timed_out", "cancelled", "startup_failure")
 _MOST_RUNS = 100
+_USAGE = f"{PREFIX} rerun-failed"
+
+
+@record
+class RerunCommand:
+    """`rerun-failed`."""
+
+    async def carry_out(self, call: CommandCall) -> Answer:
+        """Run the failed jobs of the newest commit again."""
+        connection, commit = call.context.connection, call.head.head_sha
+        runs = await rerun_failed_jobs(call.context.api, commit, connection.key)
+        address = f"{connection.github.repository_url}/actions/runs"
+        links = ", ".join(link(prose(str(run)), f"{address}/{run}") for run in runs)
+        return Answer(Markup(f"The failed jobs of {code(commit[:7])} run again: {links}."), reaction=STARTED)
+
+
+def _parse(words: Sequence[str], _today: str) -> RerunCommand:
+    refuse_extra_arguments(words, _USAGE)
+    return RerunCommand()
 
 
 async def rerun_failed_jobs(api: Api, commit: str, key: str) -> list[int]:
@@ -61,3 +92,6 @@ async def _has_key(api: Api, run: Mapping[str, Any], key: str) -> bool:
     name = f"{ARTIFACT_PREFIX}{key}"
     pages = api.pages(f"actions/runs/{number_at(run, 'id')}/artifacts", "artifacts", name=name)
     return any([text_at(each, "name") == name async for each in pages])  # `any` takes no asynchronous generator
+
+
+RERUN = CommandKind("rerun-failed", _USAGE, "run the failed jobs of the newest commit again", _parse)

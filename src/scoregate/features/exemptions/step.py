@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, Step
 
 if TYPE_CHECKING:
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.runs.run import Run
     from scoregate.core.sections import Section
@@ -26,6 +27,12 @@ class ExemptionsStep(Step):
         from scoregate.core.exemptions import STABLE_CASES
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        from scoregate.ci.comment_commands.accept import ACCEPT
+
+        return (ACCEPT,)
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.exemptions.section import build_sections
