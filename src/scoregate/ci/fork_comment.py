@@ -1,8 +1,6 @@
 """Comment on a fork's pull request, from a `workflow_run` job that has the rights which the fork's job does not have.
 
-The author of the fork's code can forge the results of the first stage. So only their numbers are used: within limits,
-validated, and compared and judged again by this repository's settings. Which pull request they belong to is read from
-GitHub.
+Which pull request the results of the first stage belong to is read from GitHub.
 """
 
 from __future__ import annotations
@@ -28,14 +26,9 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.judge import GateResult
 from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.settings import Settings
 from scoregate.ci.steps import Step
-from scoregate.core.records import record
-from scoregate.core.runs.past_runs import History
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.suite_labels import label_suites
-from scoregate.core.slots import NO_SLOTS
-from scoregate.errors import ScoregateError, UsageError
+from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, remove_claims
+from scoregate.errors import UsageError
 
 MOST_RUNS = 20
 MOST_COMMENTS = 3
@@ -43,15 +36,6 @@ _LISTED, _SHOWN = 1_000, 20
 _EVENT = "workflow_run"
 _FIRST_EVENT = "pull_request"
 _NO_REQUEST = "this commit is no longer the head of an open pull request, so nothing is published"
-
-
-@record
-class PublishedRun:
-    """The result of one artifact: its outcome, or the reason why there is none."""
-
-    key: str
-    outcome: GateResult | None = None
-    problem: str = ""
 
 
 async def publish_fork_runs(context: JobContext, steps: Sequence[Step]) -> AsyncIterator[PublishedRun]:
@@ -87,7 +71,8 @@ async def publish_fork_runs(context: JobContext, steps: Sequence[Step]) -> Async
         # No annotations: their lines are of another commit.
         settings = context.settings.model_copy(update={"out": f"{context.settings.out}/{key}", "annotations": False})
         key_context = replace(context, settings=settings, connection=replace(connection, key=key))
-        published = await _publish_artifact(key_context, artifact, first, steps, request=request)
+        judged = _judge_artifact(key_context, artifact, first, steps, request=request)
+        published = await collect_outcome(key, judged)
         comments += published.outcome is not None
         yield published
 
@@ -133,62 +118,27 @@ async def find_pull_request(api: Api, first: Mapping[str, Any]) -> PullRequest |
     return None
 
 
-async def _publish_artifact(
+async def _judge_artifact(
     context: JobContext,
     artifact: Mapping[str, Any],
     first: Mapping[str, Any],
     steps: Sequence[Step],
     *,
     request: PullRequest,
-) -> PublishedRun:
+) -> GateResult:
     assert context.connection is not None
     assert context.connection.api is not None
-    key, api = context.connection.key, context.connection.api
-    try:
-        run = await read_artifact(api, artifact, UNTRUSTED_BOUNDS)
-        base = await find_merged_base(api, request, merge_commit=run.commit)
-        attempt = first.get("run_attempt")
-        subject = MeasuredCommit(
-            request.head_sha,
-            text_at(first, "head_branch"),
-            f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}",
-            text_at(first, "html_url"),
-            request,
-            measured_here=False,
-        )
-        reporting = build_reporting(replace(context, subject=subject, base=base), steps)
-        outcome = await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting, steps)
-    except ScoregateError as error:
-        return PublishedRun(key, problem=str(error))
-    except Exception as error:
-        # An artifact may hold anything; it must not keep the others from their comments.
-        return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
-    return PublishedRun(key, outcome)
-
-
-def remove_claims(run: Run, settings: Settings) -> Run:
-    """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
-
-    Args:
-        run: the run of the fork.
-        settings: the settings of this repository, which decide whether the run covers a part of the project only.
-    """
-    pairs = zip(run.suites, label_suites(run.suites), strict=True)
-    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
-    return replace(
-        run,
-        message=None,
-        commit=None,
-        branch=None,
-        filters=(),
-        skipped=(),
-        narrowed=settings.narrowed,
-        confirmations=(),
-        extras=(),
-        control=None,
-        history=History(),
-        conditions=None,
-        reused_from=None,
-        slots=NO_SLOTS,
-        suites=suites,
+    api = context.connection.api
+    run = await read_artifact(api, artifact, UNTRUSTED_BOUNDS)
+    base = await find_merged_base(api, request, merge_commit=run.commit)
+    attempt = first.get("run_attempt")
+    subject = MeasuredCommit(
+        request.head_sha,
+        text_at(first, "head_branch"),
+        f"{number_at(first, 'id')}.{attempt if isinstance(attempt, int) else 1}",
+        text_at(first, "html_url"),
+        request,
+        measured_here=False,
     )
+    reporting = build_reporting(replace(context, subject=subject, base=base), steps)
+    return await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting, steps)

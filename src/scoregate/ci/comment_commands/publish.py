@@ -18,21 +18,22 @@ from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.ci.comment_commands.status import CommitState, set_status
 from scoregate.ci.commit_files import GitHubFiles
 from scoregate.ci.exemptions import load_exemptions
-from scoregate.ci.fork_comment import PublishedRun, remove_claims
 from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import Connection, MeasuredCommit, PullRequest, read_pull_request, split_approved
+from scoregate.ci.github.context import Connection, MeasuredCommit, read_pull_request, split_approved
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
+from scoregate.ci.judge import GateResult
 from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.publish.answers import put_answer
 from scoregate.ci.report.markdown import code, link, prose
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import CommentMode
 from scoregate.ci.steps import Step
+from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, remove_claims
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.run import Run
-from scoregate.errors import RecordError, ScoregateError, UsageError
+from scoregate.errors import RecordError, UsageError
 
 ARTIFACT = "command-run"
 SUCCEEDED = "success"
@@ -58,14 +59,8 @@ async def publish_approved_run(
         raise UsageError("`approved` needs a job of GitHub with a token", advice="See docs/guides/commands.md.")
     number, commit = split_approved(approved)
     api = connection.api
-    try:
-        request = read_pull_request(await api.get(f"pulls/{number}"))
-        published = await _publish_run(context, connection, api, steps, request=request, commit=commit)
-    except ScoregateError as error:
-        published = PublishedRun(connection.key, problem=str(error))
-    except Exception as error:
-        # An artifact may hold anything; the status must be set nevertheless.
-        published = PublishedRun(connection.key, problem=f"it can't be reported: {type(error).__name__}: {error}")
+    judged = _judge_run(context, connection, api, steps, number=number, commit=commit)
+    published = await collect_outcome(connection.key, judged)
     state, description = _decide(published, job_result)
     await set_status(
         api,
@@ -81,9 +76,10 @@ async def publish_approved_run(
     return published
 
 
-async def _publish_run(
-    context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, request: PullRequest, commit: str
-) -> PublishedRun:
+async def _judge_run(
+    context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, number: int, commit: str
+) -> GateResult:
+    request = read_pull_request(await api.get(f"pulls/{number}"))
     run = await _read_run(connection, api, commit)
     is_newest = request.head_sha == commit
     measured = replace(request, head_sha=commit)
@@ -106,8 +102,7 @@ async def _publish_run(
             head=GitHubFiles(api, commit),
         ),
     )
-    outcome = await gate_finished_run(remove_claims(run, settings), settings, reporting, steps)
-    return PublishedRun(connection.key, outcome)
+    return await gate_finished_run(remove_claims(run, settings), settings, reporting, steps)
 
 
 async def _read_run(connection: Connection, api: Api, commit: str) -> Run:

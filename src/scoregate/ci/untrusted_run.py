@@ -1,0 +1,71 @@
+"""Runs of jobs that executed code of a pull request, published by a job that has more rights.
+
+The author of that code can forge what those jobs leave. So only the numbers are used, judged again by the settings of
+this repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from scoregate.ci.judge import GateResult
+from scoregate.ci.settings import Settings
+from scoregate.core.records import record
+from scoregate.core.runs.past_runs import History
+from scoregate.core.runs.run import Run
+from scoregate.core.runs.suite_labels import label_suites
+from scoregate.core.slots import NO_SLOTS
+from scoregate.errors import ScoregateError
+
+
+@record
+class PublishedRun:
+    """The result of one artifact: its outcome, or the reason why there is none."""
+
+    key: str
+    outcome: GateResult | None = None
+    problem: str = ""
+
+
+async def collect_outcome(key: str, judged: Awaitable[GateResult]) -> PublishedRun:
+    """The outcome of a run, or why there is none: a run that can't be used must not stop what is left to do.
+
+    Args:
+        key: the key of the use.
+        judged: reads, judges and reports the run.
+    """
+    try:
+        return PublishedRun(key, await judged)
+    except ScoregateError as error:
+        return PublishedRun(key, problem=str(error))
+    except Exception as error:  # an artifact may hold anything
+        return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
+
+
+def remove_claims(run: Run, settings: Settings) -> Run:
+    """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
+
+    Args:
+        run: the run.
+        settings: the settings of this repository, which decide whether the run covers a part of the project only.
+    """
+    pairs = zip(run.suites, label_suites(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
+    return replace(
+        run,
+        message=None,
+        commit=None,
+        branch=None,
+        filters=(),
+        skipped=(),
+        narrowed=settings.narrowed,
+        confirmations=(),
+        extras=(),
+        control=None,
+        history=History(),
+        conditions=None,
+        reused_from=None,
+        slots=NO_SLOTS,
+        suites=suites,
+    )
