@@ -63,7 +63,7 @@ GLUE = {
     "ci.kept_cases",
     "ci.alert",
     "ci.arms",
-    "ci.comment_commands",
+    "ci.comment_command",
     "ci.base_settings",
     "ci.cost_probe",
     "ci.costs",
@@ -71,7 +71,6 @@ GLUE = {
     "ci.env_file",
     "ci.executors",
     "ci.foreign_sdk",
-    "ci.fork_comment",
     "ci.gateway_folders",
     "ci.job",
     "ci.judge",
@@ -94,10 +93,10 @@ GLUE = {
     "ci.reports",
     "ci.required_variables",
     "ci.resume",
-    "ci.skip_label",
     "ci.steps",
     "ci.trace_receiver",
     "ci.unread_files",
+    "ci.untrusted_run",
     "ci.wiring",
 }
 # What a package may import besides itself.
@@ -151,8 +150,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
-    "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
-    "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
     "scoregate.ci.launch.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
@@ -295,10 +292,14 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.answer_command", "comments"): "the command that answers them",
     ("scoregate.cli.history_command", "history"): "the command of the history",
     ("scoregate.cli.history_options", "history"): "its options",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
+    ("scoregate.cli.publish_command", "forks"): "publishes their runs",
     ("scoregate.cli.run_gate", "history"): "runs are kept before `keep_runs` deletes them",
+    ("scoregate.cli.skipped_run", "skip_label"): "ends a job",
 }
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from markupsafe import Markup
 
@@ -17,9 +17,13 @@ from scoregate.core.records import record
 from scoregate.errors import ScoregateError, UsageError
 
 if TYPE_CHECKING:
-    from scoregate.ci.steps import Step
+    from scoregate.ci.job import JobContext
+    from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.exemptions import Exemptions
+    from scoregate.core.runs.run import Run
 
 PREFIX = "/scoregate"
+CompareRun: TypeAlias = "Callable[[JobContext, Run, Exemptions], Awaitable[Comparison]]"
 DONE, STARTED = "+1", "rocket"
 SPACES = "For a space or another character in a name, write ? or *."
 _LONGEST_SHOWN = 60
@@ -52,7 +56,8 @@ class CommandContext:
         connection: the connection to GitHub.
         api: its API.
         redact: removes secrets from what is written.
-        steps: the features, by which a run is judged.
+        kinds: the commands that can be written.
+        compare: compares a run of the pull request with its baseline, as the judgement does.
         app_token: the token of a GitHub App that commits accepted regressions; empty without one.
     """
 
@@ -61,7 +66,8 @@ class CommandContext:
     connection: Connection
     api: Api
     redact: Redactor
-    steps: tuple[Step, ...]
+    kinds: Sequence[CommandKind]
+    compare: CompareRun
     app_token: str = ""
 
 

@@ -6,11 +6,17 @@ this repository.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
-from scoregate.ci.judge import GateResult
+from scoregate.ci.job import JobContext
+from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import Step
+from scoregate.core.comparison.comparison import Comparison
+from scoregate.core.exemptions import Exemptions
 from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -26,6 +32,20 @@ class PublishedRun:
     key: str
     outcome: GateResult | None = None
     problem: str = ""
+
+
+async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, exemptions: Exemptions) -> Comparison:
+    """The comparison of a run with its baseline, without slices.
+
+    Args:
+        steps: the features.
+        context: the context of the job, with the base and the settings that judge.
+        run: the run.
+        exemptions: the accepted regressions and the quarantine.
+    """
+    baseline = await find_baseline(context.settings, build_reporting(context, steps))
+    judged = judge_run(run, baseline, context.settings, steps, exemptions=exemptions, with_slices=False)
+    return judged.comparison
 
 
 async def collect_outcome(key: str, judged: Awaitable[GateResult]) -> PublishedRun:

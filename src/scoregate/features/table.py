@@ -23,5 +23,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("gateway", has_hooks=False),  # the calls explain the costs
     Feature("coverage"),
     Feature("otlp"),
+    Feature("forks", in_runs=False),
+    Feature("skip_label", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
 )

@@ -18,8 +18,8 @@ class CommentsStep(Step):
 
     @property
     def comment_commands(self) -> Sequence[CommandKind]:
-        from scoregate.ci.comment_commands.rerun import RERUN
-        from scoregate.ci.comment_commands.run import RUN
+        from scoregate.features.comments.rerun import RERUN
+        from scoregate.features.comments.run import RUN
 
         return (RUN, RERUN)
 

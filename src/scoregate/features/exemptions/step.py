@@ -30,7 +30,7 @@ class ExemptionsStep(Step):
 
     @property
     def comment_commands(self) -> Sequence[CommandKind]:
-        from scoregate.ci.comment_commands.accept import ACCEPT
+        from scoregate.features.exemptions.accept_command import ACCEPT
 
         return (ACCEPT,)
 

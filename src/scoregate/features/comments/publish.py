@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
-from scoregate.ci.comment_commands.status import CommitState, set_status
 from scoregate.ci.commit_files import GitHubFiles
 from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.github.base import find_merged_base
@@ -34,6 +33,7 @@ from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, remove_cla
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, UsageError
+from scoregate.features.comments.status import CommitState, set_status
 
 ARTIFACT = "command-run"
 SUCCEEDED = "success"

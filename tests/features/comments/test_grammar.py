@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate.ci.comment_command import CommandRefused
-from scoregate.ci.comment_commands.accept import LONGEST_REASON, AcceptCommand
-from scoregate.ci.comment_commands.grammar import LONGEST_COMMAND, HelpCommand, is_command, parse_command
-from scoregate.ci.comment_commands.rerun import RerunCommand
-from scoregate.ci.comment_commands.run import MOST_REPEATS, MOST_SUITES, RunCommand
+from scoregate.features.comments.grammar import LONGEST_COMMAND, HelpCommand, is_command, parse_command
+from scoregate.features.comments.rerun import RerunCommand
+from scoregate.features.comments.run import MOST_REPEATS, MOST_SUITES, RunCommand
+from scoregate.features.exemptions.accept_command import LONGEST_REASON, AcceptCommand
 from scoregate.features.steps import STEPS
 
 TODAY = "2026-11-23"

@@ -17,11 +17,11 @@ from scoregate.ci.comment_command import (
     check_glob,
     set_once,
 )
-from scoregate.ci.comment_commands.status import CommitState, set_status
 from scoregate.ci.github.context import PullRequest
 from scoregate.ci.report.markdown import code, link
 from scoregate.core.records import record
 from scoregate.errors import GitHubRefused
+from scoregate.features.comments.status import CommitState, set_status
 
 NO_RUN: Mapping[str, str] = {"approved": "", "commit": "", "suite": "", "repeats": ""}
 MOST_SUITES = 20

@@ -10,14 +10,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from scoregate.ci.comment_command import Answer, CommandCall, CommandContext, CommandKind, CommandRefused
-from scoregate.ci.comment_commands.grammar import HELP_USAGE, HelpCommand, parse_command
-from scoregate.ci.comment_commands.request import RUN_LABEL, CommandRequest, read_request
 from scoregate.ci.github.context import read_pull_request
 from scoregate.ci.github.responses import text_at
 from scoregate.ci.github.rights import may_write
 from scoregate.ci.publish.answers import put_answer
 from scoregate.ci.report.markdown import code, prose
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError, SettingsError, UsageError
+from scoregate.features.comments.grammar import HELP_USAGE, HelpCommand, parse_command
+from scoregate.features.comments.request import RUN_LABEL, CommandRequest, read_request
 
 _MISSING = 404
 _EYES, _CONFUSED = "eyes", "confused"
@@ -70,10 +70,9 @@ async def _carry_out(
         raise CommandRefused(
             f"commands need write access to {context.api.repository}, which {request.login} doesn't have"
         )
-    kinds = [kind for step in context.steps for kind in step.comment_commands]
-    command = parse_command(request.text, kinds, today=time.strftime("%Y-%m-%d", time.gmtime()))
+    command = parse_command(request.text, context.kinds, today=time.strftime("%Y-%m-%d", time.gmtime()))
     if isinstance(command, HelpCommand):
-        return Answer(_list_commands(kinds))
+        return Answer(_list_commands(context.kinds))
     if text_at(pull, "state") != "open":
         raise CommandRefused("this pull request is closed", advice="Reopen it, and repeat the command.")
     login, branch = request.login, text_at(pull, "head", "ref")

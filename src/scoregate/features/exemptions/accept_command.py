@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
 
 from markupsafe import Markup
 
@@ -26,7 +25,6 @@ from scoregate.ci.comment_command import (
     set_once,
     show_word,
 )
-from scoregate.ci.comment_commands.commit import commit_entries
 from scoregate.ci.commit_files import GitHubFiles
 from scoregate.ci.exemptions.commits import read_commit_exemptions
 from scoregate.ci.exemptions.files import ACCEPTED_FILE
@@ -36,14 +34,13 @@ from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.context import MeasuredCommit, PullRequest
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import judge_run
-from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.report.markdown import code, fence
-from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import environment_value, load_settings
+from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
+from scoregate.features.exemptions.accept_commit import commit_entries
 
 _MOST_ARTIFACTS = 100
 _LONGEST_ENTRIES = 2_500
@@ -176,7 +173,7 @@ async def _find_entries(
                 issue=command.issue,
             )
         ]
-    comparison = (await _judge(context, head, run, folder)).comparison
+    comparison = await _compare(context, head, run, folder)
     rows = find_worse_rows(comparison, command.suite, command.evaluator)
     return make_entries(
         comparison,
@@ -203,8 +200,8 @@ async def _read_run(context: CommandContext, commit: str) -> Run | None:
     return None
 
 
-async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: str) -> Any:
-    """Judge a run by the settings of its base, with the entries that the head has already."""
+async def _compare(context: CommandContext, head: PullRequest, run: Run, folder: str) -> Comparison:
+    """Compare a run by the settings of its base, with the entries that the head has already."""
     base = await find_merged_base(context.api, head, merge_commit=run.commit)
     files = GitHubFiles(context.api, base.commit or head.base_sha)
     layer = await read_commit_layer(files, folder)
@@ -221,8 +218,7 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
         subject=MeasuredCommit(head.head_sha, "", github.run, github.run_url, head, measured_here=False),
         base=base,
     )
-    baseline = await find_baseline(settings, build_reporting(job, context.steps))
-    return judge_run(run, baseline, settings, context.steps, exemptions=exemptions, with_slices=False)
+    return await context.compare(job, run, exemptions)
 
 
 ACCEPT = CommandKind("accept", _USAGE, "print the entry that accepts a regression", _parse)

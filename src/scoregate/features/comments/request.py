@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoregate.ci.comment_command import PREFIX
-from scoregate.ci.comment_commands.grammar import is_command
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import GitHubJob
 from scoregate.ci.github.labels import LabelRefused, verify_label
@@ -14,6 +13,7 @@ from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.github.rights import is_user
 from scoregate.core.records import record
 from scoregate.errors import UsageError
+from scoregate.features.comments.grammar import is_command
 
 COMMENT_EVENT, LABEL_EVENT = "issue_comment", "pull_request"
 RUN_LABEL = "scoregate: run"
