@@ -19,11 +19,11 @@ from scoregate.errors import ScoregateError, UsageError
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.exemptions import Exemptions
     from scoregate.core.runs.run import Run
+    from scoregate.core.slots import Slots
 
 PREFIX = "/scoregate"
-CompareRun: TypeAlias = "Callable[[JobContext, Run, Exemptions], Awaitable[Comparison]]"
+CompareRun: TypeAlias = "Callable[[JobContext, Run, Slots], Awaitable[Comparison]]"
 DONE, STARTED = "+1", "rocket"
 SPACES = "For a space or another character in a name, write ? or *."
 _LONGEST_SHOWN = 60

@@ -10,18 +10,17 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import GateResult, judge_run
-from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.judge import judge
+from scoregate.ci.pipeline import find_baseline, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Step
+from scoregate.ci.steps import ComparedSides, Judged, Step
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.exemptions import Exemptions
 from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.suite_labels import label_suites
-from scoregate.core.slots import NO_SLOTS
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import ScoregateError
 
 
@@ -30,25 +29,36 @@ class PublishedRun:
     """The result of one artifact: its outcome, or the reason why there is none."""
 
     key: str
-    outcome: GateResult | None = None
+    outcome: Judged | None = None
     problem: str = ""
 
 
-async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, exemptions: Exemptions) -> Comparison:
+async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, slots: Slots) -> Comparison:
     """The comparison of a run with its baseline, without slices.
 
     Args:
         steps: the features.
         context: the context of the job, with the base and the settings that judge.
         run: the run.
-        exemptions: the accepted regressions and the quarantine.
+        slots: what features add.
     """
     baseline = await find_baseline(context.settings, build_reporting(context, steps))
-    judged = judge_run(run, baseline, context.settings, steps, exemptions=exemptions, with_slices=False)
-    return judged.comparison
+    return judge(ComparedSides(run, baseline, context.settings, slots), steps, with_slices=False).comparison
 
 
-async def collect_outcome(key: str, judged: Awaitable[GateResult]) -> PublishedRun:
+async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> Judged:
+    """Judge a run without its claims, and deliver the reports.
+
+    Args:
+        context: the context of the job, with the base and the settings that judge.
+        run: the run.
+        steps: the features.
+    """
+    settings = context.settings
+    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, steps), steps)
+
+
+async def collect_outcome(key: str, judged: Awaitable[Judged]) -> PublishedRun:
     """The outcome of a run, or why there is none: a run that can't be used must not stop what is left to do.
 
     Args:
@@ -63,7 +73,7 @@ async def collect_outcome(key: str, judged: Awaitable[GateResult]) -> PublishedR
         return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
 
 
-def remove_claims(run: Run, settings: Settings) -> Run:
+def _remove_claims(run: Run, settings: Settings) -> Run:
     """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -16,20 +15,16 @@ from markupsafe import Markup
 from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection, MeasuredCommit, read_pull_request, split_approved
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import GateResult
-from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.publish.answers import put_answer
 from scoregate.ci.report.markdown import code, link, prose
-from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import CommentMode
-from scoregate.ci.steps import Step
-from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, remove_claims
+from scoregate.ci.steps import Judged, Step
+from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, UsageError
@@ -78,7 +73,7 @@ async def publish_approved_run(
 
 async def _judge_run(
     context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, number: int, commit: str
-) -> GateResult:
+) -> Judged:
     request = read_pull_request(await api.get(f"pulls/{number}"))
     run = await _read_run(connection, api, commit)
     is_newest = request.head_sha == commit
@@ -89,20 +84,8 @@ async def _judge_run(
     # The run of an older commit must not replace the comment on the newest one.
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
-    reporting = replace(
-        build_reporting(replace(context, settings=settings, subject=subject, base=base), steps),
-        # This job has checked out the default branch, without the entries that the pull request adds.
-        load_exemptions=partial(
-            load_exemptions,
-            context.root,
-            connection=connection,
-            request=measured,
-            base=base,
-            folder=context.folder,
-            head=GitHubFiles(api, commit),
-        ),
-    )
-    return await gate_finished_run(remove_claims(run, settings), settings, reporting, steps)
+    head = GitHubFiles(api, commit)
+    return await publish_run(replace(context, settings=settings, subject=subject, base=base, head=head), run, steps)
 
 
 async def _read_run(connection: Connection, api: Api, commit: str) -> Run:

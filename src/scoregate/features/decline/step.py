@@ -43,7 +43,7 @@ class DeclineStep(Step):
         earlier = await find_decline_base(settings, connection=connection, base=base, list_runs=list_runs)
         return slots.put(EARLIER, earlier)
 
-    def restore_sides(self, run: Run, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
         try:
             known = run.slots.get(STORED)
         except RecordError as error:

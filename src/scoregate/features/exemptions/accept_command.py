@@ -37,9 +37,10 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.settings import environment_value, load_settings
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.core.exemptions import EXEMPTIONS, AcceptedRegression, Exemptions
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
 from scoregate.features.exemptions.accept_commit import commit_entries
 
 _MOST_ARTIFACTS = 100
@@ -207,7 +208,7 @@ async def _compare(context: CommandContext, head: PullRequest, run: Run, folder:
     layer = await read_commit_layer(files, folder)
     settings = load_settings(context.root, context.environ, base=layer)
     own = await read_commit_exemptions(GitHubFiles(context.api, head.head_sha), folder, where="")
-    exemptions = Exemptions(own.accepted, own.quarantined, today=time.strftime("%Y-%m-%d", time.gmtime()))
+    entries = Exemptions(own.accepted, own.quarantined, today=time.strftime("%Y-%m-%d", time.gmtime()))
     github = context.connection.github
     job = JobContext(
         context.root,
@@ -218,7 +219,7 @@ async def _compare(context: CommandContext, head: PullRequest, run: Run, folder:
         subject=MeasuredCommit(head.head_sha, "", github.run, github.run_url, head, measured_here=False),
         base=base,
     )
-    return await context.compare(job, run, exemptions)
+    return await context.compare(job, run, NO_SLOTS.put(EXEMPTIONS, entries))
 
 
 ACCEPT = CommandKind("accept", _USAGE, "print the entry that accepts a regression", _parse)

@@ -23,11 +23,8 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import GateResult
-from scoregate.ci.pipeline import gate_finished_run
-from scoregate.ci.reporting import build_reporting
-from scoregate.ci.steps import Step
-from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, remove_claims
+from scoregate.ci.steps import Judged, Step
+from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.errors import UsageError
 
 MOST_RUNS = 20
@@ -125,7 +122,7 @@ async def _judge_artifact(
     steps: Sequence[Step],
     *,
     request: PullRequest,
-) -> GateResult:
+) -> Judged:
     assert context.connection is not None
     assert context.connection.api is not None
     api = context.connection.api
@@ -140,5 +137,4 @@ async def _judge_artifact(
         request,
         measured_here=False,
     )
-    reporting = build_reporting(replace(context, subject=subject, base=base), steps)
-    return await gate_finished_run(remove_claims(run, context.settings), context.settings, reporting, steps)
+    return await publish_run(replace(context, subject=subject, base=base), run, steps)
