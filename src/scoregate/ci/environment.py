@@ -18,13 +18,14 @@ from scoregate import __version__
 from scoregate.ci.file_access import create_file
 from scoregate.ci.install import AUTO
 from scoregate.ci.install.groups import WantedGroups
-from scoregate.ci.interpreter import Interpreter, find_interpreter
+from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.errors import InstallError
+from scoregate.features.setup.interpreter import find_interpreter
 
 if TYPE_CHECKING:
     from scoregate.ci.install.plan import InstallPlan, Words

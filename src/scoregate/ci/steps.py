@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
@@ -16,7 +18,7 @@ from scoregate.core.slots import NO_SLOTS, Slots
 if TYPE_CHECKING:
     from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
-    from scoregate.ci.plan import Plan
+    from scoregate.ci.plan import Plan, SuiteSource
     from scoregate.ci.ports import BaselineSource, Ports
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.report.view import ReportView
@@ -118,6 +120,17 @@ class Step:
         """Where else a baseline may come from."""
         return ()
 
+    async def prepare(
+        self, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool
+    ) -> Interpreter | None:
+        """Make what suites run in, and find their Python; None to leave it to others. A dry call makes nothing.
+
+        Raises:
+            InstallError: it can't be made.
+            SettingsError: the named interpreter does not exist.
+        """
+        return None
+
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         """Find what else the run is compared with, before money is spent."""
         return slots
@@ -170,6 +183,16 @@ class Step:
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
+
+
+async def prepare(
+    steps: Sequence[Step], host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool = False
+) -> Interpreter:
+    """The Python that runs suites, from the first step that has one; else scoregate's own."""
+    for step in steps:
+        if (found := await step.prepare(host, settings, sources, dry=dry)) is not None:
+            return found
+    return Interpreter((sys.executable,), "the Python that scoregate runs under")
 
 
 async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:

@@ -25,27 +25,24 @@ from scoregate.ci.baseline.rerun import (
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.environment import VenvSpec
 from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
 from scoregate.ci.plan import AffectedPlan, Plan
 from scoregate.ci.ports import Ports, RecordPlan
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
 from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import ResumedPlan, ResumePlan, resume_run
-from scoregate.ci.runner import in_ci, in_container, read_ci_job
-from scoregate.ci.secrets import Redactor
+from scoregate.ci.runner import in_ci, read_ci_job
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.shards.sharding import read_durations
-from scoregate.ci.steps import Step
+from scoregate.ci.steps import Step, prepare
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -101,15 +98,7 @@ async def open_ports(
     ):
         context, identity = protection.context, new_identity(protection.context.environ)
         suite_environ = _make_suite_environment(context, variables, scratch, identity, gateway)
-        venv = make_venv_spec(
-            root,
-            context.environ,
-            scratch,
-            identity,
-            redact=context.redact,
-            print_line=print_line,
-            suite_environ=suite_environ,
-        )
+        host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
         resume = partial(resume_run, context, scratch / "reuse", identity, last=resumed, is_required=must_resume)
         started = anyio.Event()
         open_first = partial(_open_child, opened_by, started)
@@ -119,7 +108,7 @@ async def open_ports(
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare_suites, venv),
+                prepare=partial(prepare, steps, host),
                 choose_affected=partial(_choose_affected, context),
                 forecast=partial(_forecast, print_line),
                 add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
@@ -292,41 +281,6 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     if identity is not None:
         identity.share(spent)
     return {"SCOREGATE_SPENT": str(spent)}
-
-
-def make_venv_spec(
-    root: Path,
-    environ: Mapping[str, str],
-    scratch: Path,
-    identity: Identity | None = None,
-    *,
-    redact: Redactor,
-    print_line: PrintLine,
-    suite_environ: Mapping[str, str] | None = None,
-) -> VenvSpec:
-    """Where the suites' environment is made, and by which user.
-
-    Args:
-        root: the project.
-        environ: the host's environment.
-        scratch: a folder outside of the project.
-        identity: the user that makes it; None for the host's own.
-        redact: removes secrets from what is printed.
-        print_line: prints a line.
-        suite_environ: the environment of suites; the host's own by default.
-    """
-    host_python_is_fallback = in_container(environ)
-    automatic = host_python_is_fallback or environ.get("SCOREGATE_ACTION") == "1"
-    return VenvSpec(
-        root,
-        scratch,
-        suite_environ or environ,
-        redact,
-        print_line,
-        identity,
-        automatic=automatic,
-        host_python_is_fallback=host_python_is_fallback,
-    )
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

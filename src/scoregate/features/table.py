@@ -9,6 +9,7 @@ from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("setup"),
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("extras"),

@@ -10,9 +10,9 @@ import pytest
 from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.install.plan import InstallPlan
 from scoregate.ci.install.plans import find_install_plan
-from scoregate.ci.interpreter import find_interpreter
 from scoregate.ci.settings import Settings, load_settings
 from scoregate.errors import InstallError, SettingsError
+from scoregate.features.setup.interpreter import find_interpreter
 
 PROJECT = '[project]\nname = "shop"\nversion = "1"\n'
 BACKEND = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.interpreter import find_interpreter
 from scoregate.errors import SettingsError
+from scoregate.features.setup.interpreter import find_interpreter
 
 
 def program(path: Path) -> str:
