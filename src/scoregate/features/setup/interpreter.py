@@ -9,10 +9,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.process import visible_environment
 from scoregate.errors import SettingsError
+from scoregate.features.setup.install.groups import WantedGroups
 
 _NO_GROUPS = WantedGroups()
 _POETRY_TIMEOUT_S = 30
@@ -54,14 +54,14 @@ def find_interpreter(
     for folder, why in folders:
         if python := _find_python(root / folder):
             return _use_python(python, why, environ)
-    from scoregate.ci.install.python_project import find_uv_lock, read_python_project
+    from scoregate.features.setup.install.python_project import find_uv_lock, read_python_project
 
     lock = find_uv_lock(root)
     if lock is not None and lock.parent != root and (python := _find_python(lock.parent / ".venv")):
         return _use_python(python, f"the workspace's virtual environment {lock.parent / '.venv'}", environ)
     uv = shutil.which("uv", path=environ.get("PATH"))
     if uv and lock is not None:
-        from scoregate.ci.install.locks import uv_group_options
+        from scoregate.features.setup.install.locks import uv_group_options
 
         launcher = (uv, "run", "--quiet", *uv_group_options(groups, read_python_project(root)))
         return Interpreter((*launcher, "python"), "the project has a uv.lock, and uv is installed", launcher=launcher)
@@ -87,8 +87,8 @@ def _use_python(python: str, why: str, environ: Mapping[str, str]) -> Interprete
 
 def _find_poetry_python(root: Path, environ: Mapping[str, str]) -> str | None:
     """The interpreter of the environment that Poetry keeps outside of the project; None if it has none."""
-    from scoregate.ci.install.locks import POETRY_LOCK
-    from scoregate.ci.install.python_project import read_python_project
+    from scoregate.features.setup.install.locks import POETRY_LOCK
+    from scoregate.features.setup.install.python_project import read_python_project
 
     poetry, project = shutil.which("poetry", path=environ.get("PATH")), read_python_project(root)
     if poetry is None or not (project.has(POETRY_LOCK) or project.table("tool", "poetry")):

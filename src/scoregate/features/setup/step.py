@@ -22,8 +22,8 @@ class SetupStep(Step):
     async def prepare(
         self, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool
     ) -> Interpreter:
-        from scoregate.ci.environment import VenvSpec
-        from scoregate.ci.preparation import prepare_suites
+        from scoregate.features.setup.environment import VenvSpec
+        from scoregate.features.setup.preparation import prepare_suites
 
         host_python_is_fallback = in_container(host.environ)
         spec = VenvSpec(

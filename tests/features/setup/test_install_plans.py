@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.install.groups import WantedGroups
-from scoregate.ci.install.plan import InstallPlan
-from scoregate.ci.install.plans import find_install_plan
 from scoregate.ci.settings import Settings, load_settings
 from scoregate.errors import InstallError, SettingsError
+from scoregate.features.setup.install.groups import WantedGroups
+from scoregate.features.setup.install.plan import InstallPlan
+from scoregate.features.setup.install.plans import find_install_plan
 from scoregate.features.setup.interpreter import find_interpreter
 
 PROJECT = '[project]\nname = "shop"\nversion = "1"\n'

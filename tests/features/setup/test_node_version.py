@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.javascript.node_version import NEWEST_LTS, Request, find_request, find_requirements
-from scoregate.ci.javascript.project_files import WorkspaceFiles
 from scoregate.errors import InstallError
+from scoregate.features.setup.javascript.node_version import NEWEST_LTS, Request, find_request, find_requirements
+from scoregate.features.setup.javascript.project_files import WorkspaceFiles
 
 # A request, and the requirements of uv in the order in which they are tried; `min`: the oldest that fits.
 REQUESTS = {

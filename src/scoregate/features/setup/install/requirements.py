@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from scoregate.ci.install.files import SETUP_CFG, SETUP_PY, has_setup_metadata, read_bounded
-from scoregate.ci.install.groups import normalize_name
-from scoregate.ci.install.hatch import read_hatch_environments
-from scoregate.ci.install.plan import PIP_INSTALL, InstallPlan, InstallRequest, Words, project_step, repeat_option
-from scoregate.ci.install.python_project import EXTRA, GROUP, PYPROJECT, PythonProject
+from scoregate.features.setup.install.files import SETUP_CFG, SETUP_PY, has_setup_metadata, read_bounded
+from scoregate.features.setup.install.groups import normalize_name
+from scoregate.features.setup.install.hatch import read_hatch_environments
+from scoregate.features.setup.install.plan import (
+    PIP_INSTALL,
+    InstallPlan,
+    InstallRequest,
+    Words,
+    project_step,
+    repeat_option,
+)
+from scoregate.features.setup.install.python_project import EXTRA, GROUP, PYPROJECT, PythonProject
 
 REQUIREMENTS, SUITE_REQUIREMENTS, UNPINNED = "requirements.txt", "evals/requirements.txt", "requirements.in"
 FOLDER = "requirements"

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.install import AUTO, NODE, NONE
-from scoregate.ci.install.groups import WantedGroups
-from scoregate.ci.install.locks import (
+from scoregate.ci.settings import Settings
+from scoregate.errors import InstallError
+from scoregate.features.setup.install import AUTO, NODE, NONE
+from scoregate.features.setup.install.groups import WantedGroups
+from scoregate.features.setup.install.locks import (
     PDM_LOCK,
     POETRY_LOCK,
     PYLOCK,
@@ -20,10 +22,10 @@ from scoregate.ci.install.locks import (
     plan_uv_sync_above,
     refuse_unlocked_pipfile,
 )
-from scoregate.ci.install.pipfile_lock import PIPFILE_LOCK
-from scoregate.ci.install.plan import InstallPlan, InstallRequest, PlanInstall
-from scoregate.ci.install.python_project import PYPROJECT, UV_LOCK, PythonProject, read_python_project
-from scoregate.ci.install.requirements import (
+from scoregate.features.setup.install.pipfile_lock import PIPFILE_LOCK
+from scoregate.features.setup.install.plan import InstallPlan, InstallRequest, PlanInstall
+from scoregate.features.setup.install.python_project import PYPROJECT, UV_LOCK, PythonProject, read_python_project
+from scoregate.features.setup.install.requirements import (
     FOLDER,
     REQUIREMENTS,
     SUITE_REQUIREMENTS,
@@ -35,8 +37,6 @@ from scoregate.ci.install.requirements import (
     plan_suite_requirements,
     plan_unpinned_requirements,
 )
-from scoregate.ci.settings import Settings
-from scoregate.errors import InstallError
 
 # The order of `auto`: what pins most comes first.
 _AUTOMATIC: tuple[PlanInstall, ...] = (

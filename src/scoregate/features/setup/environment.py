@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 from scoregate import __version__
 from scoregate.ci.file_access import create_file
-from scoregate.ci.install import AUTO
-from scoregate.ci.install.groups import WantedGroups
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
 from scoregate.ci.secrets import Redactor
@@ -25,10 +23,12 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.errors import InstallError
+from scoregate.features.setup.install import AUTO
+from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.interpreter import find_interpreter
 
 if TYPE_CHECKING:
-    from scoregate.ci.install.plan import InstallPlan, Words
+    from scoregate.features.setup.install.plan import InstallPlan, Words
 
 # uv reads its own variables only; a workflow that sets pip's expects both to use them.
 _PIP_TO_UV = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
@@ -164,7 +164,7 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
 
 
 def _find_plan(spec: VenvSpec, settings: Settings) -> InstallPlan | None:
-    from scoregate.ci.install.plans import find_install_plan
+    from scoregate.features.setup.install.plans import find_install_plan
 
     return find_install_plan(spec.root, settings)
 
@@ -183,7 +183,7 @@ def _describe_unused(spec: VenvSpec, settings: Settings, interpreter: Interprete
     groups = f"install_groups ({settings.origin('install_groups')}) is ignored"
     if not settings.install_groups:
         if spec.host_python_is_fallback and settings.python is None and settings.install == AUTO:
-            from scoregate.ci.install.requirements import find_group_requirements
+            from scoregate.features.setup.install.requirements import find_group_requirements
 
             files = tuple(find_group_requirements(spec.root).values())[:_MOST_SHOWN]
             if files:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 
-from scoregate.ci.install.files import read_toml
-from scoregate.ci.install.groups import ChosenGroups, WantedGroups
-from scoregate.ci.install.pipfile_lock import PIPFILE_LOCK, read_pipfile_lock
-from scoregate.ci.install.plan import PIP_INSTALL, InstallPlan, InstallRequest, Words, project_step, repeat_option
-from scoregate.ci.install.python_project import (
+from scoregate.errors import InstallError
+from scoregate.features.setup.install.files import read_toml
+from scoregate.features.setup.install.groups import ChosenGroups, WantedGroups
+from scoregate.features.setup.install.pipfile_lock import PIPFILE_LOCK, read_pipfile_lock
+from scoregate.features.setup.install.plan import (
+    PIP_INSTALL,
+    InstallPlan,
+    InstallRequest,
+    Words,
+    project_step,
+    repeat_option,
+)
+from scoregate.features.setup.install.python_project import (
     EXTRA,
     GROUP,
     PYPROJECT,
@@ -18,7 +26,6 @@ from scoregate.ci.install.python_project import (
     find_uv_lock,
     read_python_project,
 )
-from scoregate.errors import InstallError
 
 POETRY_LOCK, PDM_LOCK, PYLOCK = "poetry.lock", "pdm.lock", "pylock.toml"
 _OPTIONAL_GROUP = "optional groups"

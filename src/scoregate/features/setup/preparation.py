@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.environment import VenvSpec, prepare_environment
-from scoregate.ci.install import NODE, NONE
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.plan import SuiteSource
 from scoregate.ci.runner import find_workspace
 from scoregate.ci.settings import Settings
 from scoregate.errors import InstallError
+from scoregate.features.setup.environment import VenvSpec, prepare_environment
+from scoregate.features.setup.install import NODE, NONE
 
 if TYPE_CHECKING:
-    from scoregate.ci.javascript import JavaScript
+    from scoregate.features.setup.javascript import JavaScript
 
 
 async def prepare_suites(
@@ -41,7 +41,7 @@ async def prepare_suites(
     if dry:
         interpreter = await prepare_environment(spec, settings, dry=True)
         return replace(interpreter, notes=(*interpreter.notes, *javascript.describe()))
-    from scoregate.ci.javascript import Installer
+    from scoregate.features.setup.javascript import Installer
 
     installer = Installer(
         spec.scratch,
@@ -73,8 +73,8 @@ def _find_javascript(spec: VenvSpec, settings: Settings, sources: Sequence[Suite
     forced = settings.install == NODE
     if settings.install == NONE or not (forced or spec.automatic):
         return None
-    from scoregate.ci.install.plans import is_shell_command
-    from scoregate.ci.javascript import find_javascript, names_node
+    from scoregate.features.setup.install.plans import is_shell_command
+    from scoregate.features.setup.javascript import find_javascript, names_node
 
     top, path = find_workspace(spec.environ), spec.environ.get("PATH", os.defpath)
     is_command = is_shell_command(settings.install)

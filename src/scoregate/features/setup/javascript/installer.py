@@ -10,12 +10,12 @@ from types import MappingProxyType
 
 from scoregate.ci.error_lines import ErrorDetector
 from scoregate.ci.file_access import create_file
-from scoregate.ci.javascript.packages import PNPM
 from scoregate.ci.process import ChildProcess, OutputTail, run_child
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.errors import InstallError
+from scoregate.features.setup.javascript.packages import PNPM
 
 MARK = "SCOREGATE_NODE"
 _LONGEST_COMMAND = 200
