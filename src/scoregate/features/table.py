@@ -10,6 +10,10 @@ from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
     Feature("setup"),
+    Feature("imports"),
+    Feature("traces"),  # what suites do at the gateway happens within their traces
+    Feature("foreign"),
+    Feature("cluster"),
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("extras"),
@@ -21,7 +25,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
     Feature("costs", has_hooks=False),
-    Feature("gateway", has_hooks=False),  # the calls explain the costs
+    Feature("gateway"),  # the calls explain the costs
     Feature("coverage"),
     Feature("otlp"),
     Feature("forks", in_runs=False),
