@@ -84,12 +84,15 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.DATABASE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
-        Use.FRESH: frozenset({_MEASURED, _MAIN, _WITHOUT}),
+        Use.FRESH: frozenset({_MEASURED}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
-        Use.STABLE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
+        Use.STABLE: frozenset({_MEASURED, _RESUMED, _EXCUSED}),
     }
 )
-"""What counts for what; nothing else decides. A trial counts if its origin, its role and its mark, if any, do."""
+"""What counts for what; nothing else decides. A trial counts if its origin, its role and its mark, if any, do.
+
+`FRESH` and `STABLE` name no role, since they ask trials of every role.
+"""
 
 
 def does_count(kind: _Kind, use: Use) -> bool:
