@@ -308,7 +308,7 @@ def _find_sliced_suites(
     return {
         index: evidence[index] if run.suites[index].evidence.counts_all(Use.TEST) else suites
         for index, suites in baselines.items()
-        if run.suites[index].evidence.counts(Use.SLICES)
+        if run.suites[index].evidence.counts_all(Use.SLICES)
     }
 
 
