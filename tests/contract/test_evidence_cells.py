@@ -54,7 +54,6 @@ NOTICED_BY = {
     ("ROWS", "RESUMED"): "resumed",
     ("ROWS", "WITHOUT"): "arms+limits",
     ("SLICES", "CARRIED"): "carried+slices",
-    ("SLICES", "CONTROL"): "slices+control",
     ("SLICES", "EXTRA"): "slices+extras",
     ("SLICES", "KEPT"): "kept+slices",
     ("SLICES", "MAIN"): "slices",

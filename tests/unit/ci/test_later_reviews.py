@@ -44,7 +44,7 @@ def reporting(root: Path, base: Baseline) -> Reporting:
         return base
 
     nowhere: Any = None
-    return Reporting((source,), partial(apply_stored_reviews, root), *[nowhere] * 5)
+    return Reporting((source,), partial(apply_stored_reviews, root), *[nowhere] * 4)
 
 
 def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) -> None:

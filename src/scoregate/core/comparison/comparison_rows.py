@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from scoregate.core.comparison.adjustment import Adjustment
 from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
-from scoregate.core.comparison.drift import Drift
 from scoregate.core.comparison.estimates import Units, collect_units, estimate_difference
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets, LostScores, find_lost_scores
@@ -52,7 +52,7 @@ class RowLabel(StrEnum):
     EQUIVALENT = "equivalent"
     NOISE = "within noise"
     UNAFFECTED = "not affected"
-    DRIFT = "drift"
+    EXPLAINED = "drift"  # by an adjustment; `result.json` had it before there were others
 
 
 class Measure(StrEnum):
@@ -112,8 +112,8 @@ class Row:
         accepted: the entry that accepts a regression of this row; None without one.
         base_runs: the number of runs of the baseline whose scores of the evaluator count.
         movement: how far whole runs move without any change; None if that is unknown.
-        drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
-            `delta`, its interval and the p are those of the change without the drift.
+        adjustment: another cause of the change; None if none was measured. If it has a `delta`, that of the row, its
+            interval and the p are those of the change without this cause.
         kept: the number of trials that keep the base's results. They are in the means, and not compared.
         min_effect: the smallest change that gets a label, if the change is significant and smaller; None otherwise.
         units: what random signs flip.
@@ -159,7 +159,7 @@ class Row:
     accepted: AcceptedRegression | None = None
     base_runs: int = 1
     movement: RunMovement | None = None
-    drift: Drift | None = None
+    adjustment: Adjustment | None = None
     kept: int = 0
     min_effect: float | None = None
     units: Units = field(default_factory=Units)

@@ -50,7 +50,7 @@ class Use(StrEnum):
     SLICES = "slices"
     FAILURES = "failures"  # which cases newly fail or pass
     PASS_RATE = "pass rate"  # its change
-    CONTROL = "control"  # the sample of the drift control, and rows that it corrects
+    CONTROL = "control"  # the sample of the drift control, and rows and slices that it corrects
     REPEATS = "repeats"  # the undecided cases that are repeated
     AGAIN = "again"  # runs again for an alert
     OLDER = "older"  # rows of a comparison with a run before the base
@@ -74,7 +74,7 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.ROWS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.TEST: frozenset({_MEASURED, _RESUMED, _MAIN, _EXTRA}),
         Use.MEANS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
-        Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA, _CONTROL}),
+        Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA}),
         Use.FAILURES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _RETRY}),
         Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _MAIN}),
         Use.CONTROL: frozenset({_MEASURED, _RESUMED, _MAIN, _CONTROL}),
