@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -300,7 +300,7 @@ class Run:
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
         exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
         selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
-        extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
+        companions: runs of parts of its suites or of the base's, by what their trials were measured for.
         slots: what features store.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
@@ -332,8 +332,7 @@ class Run:
     selection: str = ""
     stopped: str = ""
     confirmations: tuple[Confirmation, ...] = ()
-    extras: tuple[Run, ...] = ()
-    control: Run | None = None
+    companions: Mapping[TrialRole, tuple[Run, ...]] = field(default_factory=dict)
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None
@@ -351,6 +350,18 @@ class Run:
     def name(self) -> str:
         """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
         return "@".join(filter(None, (self.branch, self.commit[:7]))) if self.commit is not None else self.id
+
+    def companions_of(self, role: TrialRole) -> tuple[Run, ...]:
+        """The companions whose trials were measured for this."""
+        return self.companions.get(role, ())
+
+    def add_companion(self, role: TrialRole, run: Run) -> Run:
+        """The run with one more companion."""
+        return replace(self, companions={**self.companions, role: (*self.companions_of(role), run)})
+
+    def change_companions(self, change: Callable[[Run], Run]) -> Mapping[TrialRole, tuple[Run, ...]]:
+        """The companions, each changed as the run itself is."""
+        return {role: tuple(map(change, runs)) for role, runs in self.companions.items()}
 
     @property
     def cases(self) -> Iterator[CaseResult]:
