@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -39,6 +40,9 @@ from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settin
 from scoregate.core.records import record
 from scoregate.errors import UsageError
 
+if TYPE_CHECKING:
+    from scoregate.ci.commit_files import CommitFiles
+
 WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
     BaselineKind.AUTO,
@@ -63,6 +67,7 @@ class JobContext:
         connection: the connection to GitHub; None outside of jobs.
         subject: the commit that is measured; None outside of jobs.
         base: the commit that the job's changes are tested on top of.
+        head: the files of the measured commit, if the job has checked out another one.
     """
 
     root: Path
@@ -74,6 +79,7 @@ class JobContext:
     connection: Connection | None = None
     subject: MeasuredCommit | None = None
     base: BaseCommit | None = None
+    head: CommitFiles | None = None
 
     @property
     def out(self) -> Path:

@@ -25,6 +25,7 @@ from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.limit_checks import exceeds_share, round_off
 from scoregate.core.records import record
+from scoregate.core.runs.evidence import TrialOrigin
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
@@ -203,7 +204,8 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
 
 def carried_rows(suite: SuiteResult, baseline: SuiteResult) -> Iterator[Row]:
     """The rows of a suite that did not run because no change can affect it: its scores are no new evidence."""
-    name = suite.carried.name if suite.carried is not None else ""
+    source = suite.trials.find_run(TrialOrigin.CARRIED)
+    name = source.name if source is not None else ""
     for evaluator, info in suite.evaluators.items():
         mean, base, labels = suite.mean(evaluator), baseline.mean(evaluator), suite.columns.labels.get(evaluator, {})
         row = Row(suite.label, evaluator, RowLabel.UNAFFECTED, mean, base, higher_is_better=info.higher_is_better)

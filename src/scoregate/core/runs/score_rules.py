@@ -211,7 +211,7 @@ def without_rare_unscaled(run: Run, criteria_of: Callable[[SuiteResult], Criteri
     if not any(suite.columns.unscaled for each in (run, *chain(*run.companions.values())) for suite in each.suites):
         return run
     suites = tuple(
-        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
+        suite.with_columns(suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
         for suite in run.suites
     )
     companions = run.change_companions(lambda each: without_rare_unscaled(each, criteria_of))
