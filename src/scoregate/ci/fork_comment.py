@@ -182,7 +182,6 @@ def remove_claims(run: Run, settings: Settings) -> Run:
         filters=(),
         skipped=(),
         narrowed=settings.narrowed,
-        confirmations=(),
         companions={},
         history=History(),
         conditions=None,
