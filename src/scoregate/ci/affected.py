@@ -22,6 +22,7 @@ from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
 from scoregate.core.runs.dependencies import merge_dependencies
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.features.affected.declare import AFFECTED_PUSH
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
 
@@ -80,7 +81,7 @@ def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree
     reasons = {
         "this is not a pull request, and its results are a base for others": job is not None
         and job.github.event_name in WRITING_EVENTS
-        and not (settings.affected_push and job.github.event_name == "push"),
+        and not (AFFECTED_PUSH.of(settings) and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
         is BaselineKind.RERUN,
         "workers of a cluster record nothing": settings.executor is not ExecutorKind.LOCAL,

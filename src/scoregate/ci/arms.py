@@ -25,6 +25,7 @@ from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.settings.agent_fields import AgentSettings
+from scoregate.ci.settings.limit_fields import doubts_base
 from scoregate.core.exemptions import Exemptions
 from scoregate.core.relative_paths import is_below
 from scoregate.core.runs.arms import Arm
@@ -152,8 +153,7 @@ async def carry_arms(
 ) -> AffectedPlan:
     """Leave out the arms that are the same as in the base's run; they keep its results.
 
-    With `drift_control` all arms run: the results of the base may be those of an older version of a provider's model.
-    With `--all`, too.
+    With `--all` all arms run, and with a setting that keeps results of the base from being reused.
 
     Args:
         context: the job's context.
@@ -164,7 +164,7 @@ async def carry_arms(
     base, plan = baseline.run, affected.plan
     tree = await read_project_tree(plan.root, settings)
     runs_all = settings.is_for_run("affected") and not settings.affected
-    if base is None or settings.drift_control or runs_all:
+    if base is None or doubts_base(settings) or runs_all:
         return affected
     if await explain_all(context, plan, settings, base, tree, needs_record=False):
         return affected

@@ -46,6 +46,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
+from scoregate.features.traces.declare import OTLP_RECEIVER
 
 if TYPE_CHECKING:  # only some runs count calls, record files, or leave out cases in quarantine
     from scoregate.ci.dependencies.head_checkout import HeadCheckout
@@ -158,7 +159,7 @@ class Recorder:
         open_gateway = None if self.gateway is None else partial(self.gateway.open_session, is_base=is_base)
         async with (
             open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection,
-            receive_traces(open_gateway, self.redact, enabled=settings.otlp_receiver) as open_session,
+            receive_traces(open_gateway, self.redact, enabled=OTLP_RECEIVER.of(settings)) as open_session,
         ):
             host = Host(
                 plan.root,

@@ -21,6 +21,7 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.plan import Plan
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS
 from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseKey, Status
@@ -228,8 +229,8 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
         # What answers the calls of models: other servers, or recorded calls.
         chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
-    if settings.otlp_receiver:
-        chosen["otlp_receiver"] = True
+    declared = (each for each in FEATURE_SETTINGS if each.decides_results)
+    chosen |= {each.name: each.of(settings) for each in declared if each.of(settings) != each.default}
     values = to_json(chosen, serialize_unknown=True)
     digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
     if tree is None:

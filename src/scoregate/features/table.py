@@ -6,18 +6,30 @@ Settings import this table, so a feature's module `declare` imports nothing heav
 from __future__ import annotations
 
 from scoregate.core.declarations.declaration import Feature
+from scoregate.features.affected.declare import FEATURE as AFFECTED
+from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.confirm.declare import FEATURE as CONFIRM
+from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
+from scoregate.features.drift.declare import FEATURE as DRIFT
+from scoregate.features.extras.declare import FEATURE as EXTRAS
+from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
+from scoregate.features.traces.declare import FEATURE as TRACES
 
 FEATURES: tuple[Feature, ...] = (
     DECLINE,
-    Feature("extras"),
+    AFFECTED,
+    EXTRAS,
     Feature("exemptions"),  # which cases count comes before what moved
-    Feature("drift"),
-    Feature("confirm"),  # repeats and the control can change which cases fail newly
+    SKIP_LABEL,
+    DRIFT,
+    ALERT,
+    TRACES,
+    CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms", has_hooks=False),
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
     Feature("costs", has_hooks=False),
     Feature("gateway", has_hooks=False),  # the calls explain the costs
-    Feature("coverage"),
+    COVERAGE,
 )

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.settings import AlertKind, CommentMode
+from scoregate.ci.settings import CommentMode
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
+from scoregate.features.alert.declare import AlertKind
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView

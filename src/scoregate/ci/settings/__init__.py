@@ -1,12 +1,10 @@
 """The settings: defaults < the project's file < the environment < the command line."""
 
-from scoregate.ci.settings.change_fields import AlertKind
 from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
     BaselineKind,
     CommentMode,
-    Confirm,
     Origins,
     PolicySource,
     ShowOutputs,
@@ -17,11 +15,9 @@ from scoregate.ci.settings.load import environment_value, load_settings, parse_t
 from scoregate.ci.settings.model import ExecutorKind, Settings
 
 __all__ = [
-    "AlertKind",
     "BaselineKind",
     "Command",
     "CommentMode",
-    "Confirm",
     "ExecutorKind",
     "GatewayMode",
     "GatewayProviderSettings",

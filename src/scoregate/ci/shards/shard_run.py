@@ -19,7 +19,7 @@ from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
-from scoregate.ci.settings import Confirm, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
 from scoregate.ci.steps import Step, Work, measure_more
 from scoregate.core.gate.run_rules import find_script_failures
@@ -27,6 +27,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.sharding.partition import Partition
 from scoregate.errors import RecordError
+from scoregate.features.table import FEATURES
 
 _INCOMPLETE = 3
 _STOPPED = Baseline(None, "the run was interrupted")
@@ -156,8 +157,8 @@ async def _measure(
     run = replace(run, estimate=forecast.shards_total)
     if reuses:
         run = resumed.describe_reuse(run)
-    confirms = settings.confirmed_cases is not Confirm.OFF
-    if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
+    compares = any(each.trials.needs_base(settings) for each in FEATURES)
+    if run.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     ports.amend(run)
     load, compare = ports.reporting.load_exemptions, compare_without_slices(settings, steps)

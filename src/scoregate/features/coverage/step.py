@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, Step
+from scoregate.features.coverage.declare import COVERAGE_PROMPTS, COVERAGE_TOOLS
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
@@ -21,7 +22,7 @@ class CoverageStep(Step):
     name = "coverage"
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
-        if not context.settings.coverage_tools and not context.settings.coverage_prompts:
+        if not COVERAGE_TOOLS.of(context.settings) and not COVERAGE_PROMPTS.of(context.settings):
             return comparison
         from scoregate.features.coverage.use import find_coverage
         from scoregate.features.coverage.view import FOUND

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import CompareRuns, Judged, Step, Work
+from scoregate.features.drift.declare import DRIFT_CONTROL
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
@@ -25,7 +26,7 @@ class DriftStep(Step):
     in_shards = True
 
     async def measure_more(self, work: Work) -> Work:
-        if not work.settings.drift_control:
+        if not DRIFT_CONTROL.of(work.settings):
             return work
         from scoregate.features.drift.control import run_drift_control
 
@@ -34,7 +35,7 @@ class DriftStep(Step):
     def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
         from scoregate.features.drift.merge import merge_controls
 
-        return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
+        return merge_controls(run, shards, folder, is_required=DRIFT_CONTROL.of(settings) > 0)
 
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
         if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:

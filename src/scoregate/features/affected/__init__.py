@@ -1,0 +1,1 @@
+"""`affected`: only suites that a change can affect run."""

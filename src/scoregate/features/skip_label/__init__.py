@@ -1,0 +1,1 @@
+"""The label that lets a pull request pass without a run."""

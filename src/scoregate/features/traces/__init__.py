@@ -1,0 +1,1 @@
+"""Spans that suites send over OTLP become trajectories of their cases."""
