@@ -52,7 +52,8 @@ MARKERS = {
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "integration/convert/test_yaml.py",
-        "e2e/", "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
+        "e2e/", "features/test_knock_out.py",
+        "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
         "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
         "integration/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",

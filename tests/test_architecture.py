@@ -37,6 +37,7 @@ SHARED = {
     "ci.orphans",
     "ci.plan",
     "ci.policy",
+    "ci.tree_settings",
     "ci.process",
     "ci.runner",
     "ci.secrets",

@@ -18,10 +18,10 @@ from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, read_head, run_folder
 from scoregate.ci.discover.files import DEFAULT_FOLDER, TEST_SETS
 from scoregate.ci.plan import SourceKind, SuiteSource
-from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.settings import BaselineKind, PolicySource, Settings, load_settings
 from scoregate.ci.settings.ownership import with_added_suites
 from scoregate.ci.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
+from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.records import record
 from scoregate.errors import GitError, GitHubRefused, RecordError, ScoregateError, SettingsError
 

@@ -14,12 +14,11 @@ from scoregate.ci.discover.settings_sources import find_commands, find_configs
 from scoregate.ci.discover.skills import find_skills
 from scoregate.ci.discover.testset_files import find_test_sets
 from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
-from scoregate.ci.policy import merge_suite_gates
-from scoregate.ci.protection import missing_isolation
 from scoregate.ci.required_variables import check_required_env
 from scoregate.ci.secrets import short_secrets
 from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import find_identity
+from scoregate.ci.tree_settings import merge_suite_gates
+from scoregate.ci.user_ids import find_identity, missing_isolation
 from scoregate.core.runs.arms import Arm
 from scoregate.core.text import matches_filters
 from scoregate.errors import StoreError, UsageError

@@ -18,10 +18,10 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import make_report_context
 from scoregate.ci.judge import GateResult, compare_without_slices, judge_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
-from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.steps import Step, Work, find_sides, list_sections, measure_more
+from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,16 +12,12 @@ from scoregate.ci.isolation import CommandFiles, OutFolder, kill_accounts
 from scoregate.ci.job import JobContext
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.runner import find_workspace, in_container
-from scoregate.ci.user_ids import current_accounts, find_identity
+from scoregate.ci.user_ids import current_accounts
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, Script
 
 _SCRIPT_NAME = "scoregate"
-_SHARED = (
-    "run as one user: one could change the results of another. Scoregate looks for such changes; "
-    "they make the run unmeasurable"
-)
 
 
 @record
@@ -81,12 +77,3 @@ def protect_host_files(context: JobContext) -> Iterator[Protection]:
         if out is not None:
             out.put_back()
             out.close()
-
-
-def missing_isolation(environ: Mapping[str, str]) -> str | None:
-    """Why suites of a job don't have accounts of their own; None if they have."""
-    if environ.get("GITHUB_ACTIONS") != "true" or current_accounts(environ) is not None:
-        return None
-    if find_identity(environ) is None:
-        return f"outside of scoregate's container, suites {_SHARED}"
-    return f"this runner doesn't allow user ids for suites, so they {_SHARED}"

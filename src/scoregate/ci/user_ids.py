@@ -20,6 +20,10 @@ _FIRST, _COUNT, _BLOCKS = 200_000, 65_536, 32_000
 # A user namespace without that range still has enough ids for one run, below the id of the user `nobody`.
 _FEWEST = 1_024
 NOBODY = 65_534
+_SHARED = (
+    "run as one user: one could change the results of another. Scoregate looks for such changes; "
+    "they make the run unmeasurable"
+)
 _used: list[int] = []
 
 
@@ -239,3 +243,12 @@ def give_folder(folder: Path, environ: Mapping[str, str]) -> None:
         for _, folders, files, inner in os.fwalk(".", dir_fd=handle):
             for name in (*folders, *files):
                 os.chown(name, identity.uid, identity.gid, dir_fd=inner, follow_symlinks=False)
+
+
+def missing_isolation(environ: Mapping[str, str]) -> str | None:
+    """Why suites of a job don't have accounts of their own; None if they have."""
+    if environ.get("GITHUB_ACTIONS") != "true" or current_accounts(environ) is not None:
+        return None
+    if find_identity(environ) is None:
+        return f"outside of scoregate's container, suites {_SHARED}"
+    return f"this runner doesn't allow user ids for suites, so they {_SHARED}"

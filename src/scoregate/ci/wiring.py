@@ -33,7 +33,6 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
 from scoregate.ci.plan import AffectedPlan, Plan
-from scoregate.ci.policy import load_tree_settings, with_tree_policy
 from scoregate.ci.ports import Ports, RecordPlan
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
@@ -47,6 +46,7 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.shards.sharding import read_durations
+from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
 from scoregate.errors import GitError, RecordError

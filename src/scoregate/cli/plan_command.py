@@ -21,13 +21,13 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import open_job_context
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import make_plan
-from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import one_line
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.partition_file import PARTITION_FILE, dump_partition
 from scoregate.ci.shards.sharding import digest_code, divide_plan
+from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,

@@ -24,13 +24,13 @@ from scoregate.ci.env_file import read_env_file
 from scoregate.ci.job import open_job_context
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import AffectedPlan, Plan, make_plan
-from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
 from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
+from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.core.records import record

@@ -20,8 +20,15 @@ from scoregate.ci.isolation import workspace as sharing
 from scoregate.ci.isolation.shared_tree import SharedTree
 from scoregate.ci.launch.events import Failed
 from scoregate.ci.launch.tail import LogTailer
-from scoregate.ci.protection import missing_isolation
-from scoregate.ci.user_ids import ACCOUNTS, Accounts, Identity, current_accounts, new_identity, process_rights
+from scoregate.ci.user_ids import (
+    ACCOUNTS,
+    Accounts,
+    Identity,
+    current_accounts,
+    missing_isolation,
+    new_identity,
+    process_rights,
+)
 from scoregate.errors import ScoregateError, UsageError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")

@@ -17,11 +17,11 @@ from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.judge import INTERRUPTED, compare_without_slices
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
-from scoregate.ci.policy import merge_suite_gates
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
 from scoregate.ci.steps import Step, Work, measure_more
+from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
