@@ -25,11 +25,10 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import GateResult
 from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Step
+from scoregate.ci.steps import Judged, Step
 from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -50,7 +49,7 @@ class PublishedRun:
     """The result of one artifact: its outcome, or the reason why there is none."""
 
     key: str
-    outcome: GateResult | None = None
+    outcome: Judged | None = None
     problem: str = ""
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -41,6 +42,9 @@ from scoregate.errors import UsageError
 from scoregate.features.affected.declare import ANNOTATE_UNREAD
 from scoregate.features.alert.declare import ALERT
 
+if TYPE_CHECKING:
+    from scoregate.ci.commit_files import CommitFiles
+
 WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
     BaselineKind.AUTO,
@@ -65,6 +69,7 @@ class JobContext:
         connection: the connection to GitHub; None outside of jobs.
         subject: the commit that is measured; None outside of jobs.
         base: the commit that the job's changes are tested on top of.
+        head: the files of the measured commit, if the job has checked out another one.
     """
 
     root: Path
@@ -76,6 +81,7 @@ class JobContext:
     connection: Connection | None = None
     subject: MeasuredCommit | None = None
     base: BaseCommit | None = None
+    head: CommitFiles | None = None
 
     @property
     def out(self) -> Path:

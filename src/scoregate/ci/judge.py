@@ -2,116 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.policy import choose_policy
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides, Step
-from scoregate.core.records import record
+from scoregate.ci.policy import ChosenPolicy, choose_policy
+from scoregate.ci.steps import ComparedSides, Judged, Step, find_adjusters
 from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.view import ReportView
-    from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.exemptions import Exemptions
-    from scoregate.core.gate import Verdict
     from scoregate.core.runs.policy import Policy
 
-INTERRUPTED = 130
 
-
-@record
-class GateResult:
-    """The result of the pipeline.
-
-    Args:
-        comparison: the comparison of the run with its baseline.
-        verdict: the verdict of the gate rules.
-        view: what was reported; None if nothing was.
-        warnings: what could not be delivered.
-        pending: the comment is left to a later job with more rights.
-        comment: the address of the comment.
-        interrupted: the run was stopped.
-    """
-
-    comparison: Comparison
-    verdict: Verdict
-    view: ReportView | None = None
-    warnings: tuple[str, ...] = ()
-    pending: bool = False
-    comment: str = ""
-    interrupted: bool = False
-
-    @property
-    def exit_code(self) -> int:
-        """The verdict's exit code, or 130 if the run was interrupted."""
-        return INTERRUPTED if self.interrupted else self.verdict.exit_code
-
-
-def judge_run(
-    run: Run,
-    baseline: Baseline,
-    settings: Settings,
-    steps: Sequence[Step],
-    calibrations: Callable[[], Calibrations] = dict,
-    *,
-    exemptions: Exemptions | None = None,
-    slots: Slots = NO_SLOTS,
-    with_slices: bool = True,
-) -> GateResult:
+def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = True) -> Judged:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
-        run: the run.
-        baseline: what it is compared with.
-        settings: hold the policy.
+        sides: the run, its baseline, and what else the judgement reads.
         steps: the features.
-        calibrations: how well judges agree with people; called only if the policy needs it.
-        exemptions: the accepted regressions and quarantined cases.
-        slots: what features compare it with.
         with_slices: whether slices are compared, which reads the cases.
     """
-    from scoregate.core.exemptions import Exemptions
     from scoregate.core.gate import judge_comparison
 
-    # The previous run on a developer's machine is no base of a change, so its policy never applies.
-    chosen = choose_policy(settings, None if baseline.implicit else baseline.run)
-    policy = chosen.policy
-    exemptions = exemptions or Exemptions()
-    slice_fields = (*policy.slice_fields, *settings.slices) if with_slices else ()
-    comparison = _compare_runs(run, baseline, policy, exemptions, slice_fields=slice_fields)
-    compare = partial(_compare_runs, policy=policy, exemptions=exemptions)
+    chosen = _choose_policy(sides)
+    policy, exemptions = chosen.policy, _find_exemptions(sides)
+    slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
+    compare = partial(_compare_runs, policy=policy, exemptions=exemptions, steps=steps)
+    comparison = compare(sides.run, sides.baseline, slice_fields=slice_fields)
     for step in steps:
-        comparison = step.after_compare(comparison, ComparedSides(run, baseline, slots), compare)
-    agreement = calibrations() if policy.asks_for_calibration else {}
-    judged, verdict = judge_comparison(
+        comparison = step.after_compare(comparison, sides, compare)
+    corrected, verdict = judge_comparison(
         comparison,
         policy,
         policy_changes=chosen.changes,
         policy_problem=chosen.problem,
-        calibrations=agreement,
+        calibrations=sides.calibrations() if policy.asks_for_calibration else {},
         checks=[check for step in steps for check in step.checks],
     )
-    return GateResult(judged, verdict)
+    return Judged(corrected, verdict)
 
 
-def compare_without_slices(settings: Settings, steps: Sequence[Step]) -> Callable[..., Comparison]:
-    """What compares a run with a baseline before the run is judged; slices read the cases, and decide nothing there."""
+def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
+    """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
+    sides = replace(sides, run=run, baseline=baseline)
+    return _compare_runs(run, baseline, _choose_policy(sides).policy, _find_exemptions(sides), steps)
 
-    def compare(run: Run, baseline: Baseline, exemptions: Exemptions | None = None) -> Comparison:
-        return judge_run(run, baseline, settings, steps, exemptions=exemptions, with_slices=False).comparison
 
-    return compare
+def _choose_policy(sides: ComparedSides) -> ChosenPolicy:
+    # The previous run on a developer's machine is no base of a change, so its policy never applies.
+    return choose_policy(sides.settings, None if sides.baseline.implicit else sides.baseline.run)
+
+
+def _find_exemptions(sides: ComparedSides) -> Exemptions:
+    from scoregate.core.exemptions import EXEMPTIONS, Exemptions
+
+    return sides.slots.get(EXEMPTIONS) or Exemptions()
 
 
 def _compare_runs(
-    run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
+    run: Run,
+    baseline: Baseline,
+    policy: Policy,
+    exemptions: Exemptions,
+    steps: Sequence[Step],
+    *,
+    slice_fields: Sequence[str] = (),
 ) -> Comparison:
     """Compare a run with another one, without the cases in quarantine.
 
@@ -125,7 +84,7 @@ def _compare_runs(
     baseline = _rename_baseline(run, baseline)
     leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
 
-    def compare_sides(sides: Sides) -> Comparison:
+    def compare_remaining(sides: Sides) -> Comparison:
         return compare(
             sides.run,
             sides.base,
@@ -137,14 +96,15 @@ def _compare_runs(
             criteria_of=policy.criteria_of,
             slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
             exemptions=exemptions,
+            adjusters=find_adjusters(steps, sides.run, sides.base, policy.criteria_of),
         )
 
     sides = leave_out()
-    comparison = replace(compare_sides(sides), quarantined=sides.cases)
+    comparison = replace(compare_remaining(sides), quarantined=sides.cases)
     kept = [case for case in sides.cases if case.is_compared]
     if not kept:
         return comparison
-    with_kept = compare_sides(leave_out(kept=kept))
+    with_kept = compare_remaining(leave_out(kept=kept))
     return replace(
         comparison,
         rows=with_kept.rows,

@@ -16,12 +16,13 @@ from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import make_report_context
-from scoregate.ci.judge import GateResult, compare_without_slices, judge_run
+from scoregate.ci.judge import compare_sides, judge
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.ci.steps import Step, Work, find_sides, list_sections, measure_more
+from scoregate.ci.steps import ComparedSides, Judged, Step, Work, find_sides, list_sections, measure_more
 from scoregate.ci.tree_settings import merge_suite_gates
+from scoregate.core.exemptions import EXEMPTIONS, Exemptions
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.resume import ResumedPlan
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.exemptions import Exemptions
 
 _LATEST_PRELOAD_S = 1.0
 _NOT_RUN = Baseline(
@@ -42,7 +42,7 @@ _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
-async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> GateResult:
+async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> Judged:
     """Run the suites and judge them.
 
     Args:
@@ -53,29 +53,20 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> G
     suites = await ports.discover(settings)
     settings = merge_suite_gates(settings, suites.sources)
     async with ports.reporting.announce():
-        exemptions = await ports.reporting.load_exemptions()
-        work, slots = await _measure(suites, settings, ports, steps, exemptions=exemptions)
-        judge = partial(
-            judge_run,
-            baseline=work.baseline,
-            settings=settings,
-            steps=steps,
-            calibrations=ports.reporting.calibrations,
-            exemptions=exemptions,
-            slots=slots,
-        )
-        judged = judge(work.run)
+        work = await _measure(suites, settings, ports, steps)
+        sides = ComparedSides(work.run, work.baseline, settings, work.slots, ports.reporting.calibrations)
+        judged = judge(sides, steps)
         _keep_after_judge(work.run, judged.comparison, ports.amend, steps)
-        alert = await _find_alert(judged, work.plan, settings, ports, judge)
+        alert = await _find_alert(judged, work.plan, settings, ports, lambda run: judge(replace(sides, run=run), steps))
         outcome = await _report(judged, ports.reporting, steps, alert)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
-async def _measure(
-    suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step], *, exemptions: Exemptions
-) -> tuple[Work, Slots]:
+async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step]) -> Work:
     """Run the suites and what features measure more, and find what the run is compared with."""
     reporting, stop = ports.reporting, ports.stop
+    slots = await run_until_stopped(stop, find_sides(steps, reporting.context, settings), stopped=NO_SLOTS)
+    exemptions = slots.get(EXEMPTIONS) or Exemptions()
     baseline = await run_until_stopped(stop, find_baseline(settings, reporting), stopped=_NOT_SOUGHT)
     interpreter = await run_until_stopped(stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED)
     plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
@@ -84,7 +75,6 @@ async def _measure(
     plan = ports.add_baseline_outputs(affected.plan, baseline.run)
     # Before the run is recorded, which replaces the last one in its folder.
     history = await load_history(baseline, settings, ports)
-    slots = await run_until_stopped(stop, find_sides(steps, reporting.context, settings), stopped=NO_SLOTS)
     resumed = await ports.resume(plan, settings)
     frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
     discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
@@ -93,19 +83,15 @@ async def _measure(
     notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
     run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
     run = with_history(run, history, baseline, ports.amend, steps, slots)
-    known, compare = partial(_return, exemptions), compare_without_slices(settings, steps)
-    work = await measure_more(steps, Work(run, baseline, plan, settings, ports, known, compare))
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
+    work = await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))
     run = work.run
     if work.baseline is not baseline:
         baseline = await _apply_reviews(work.baseline, reporting)
     if stop.is_set():  # whatever was stopped: the suites, a base, or what features measure more
         run = replace(run, complete=False)
         ports.amend(run)
-    return replace(work, run=await ports.settle(run, ports.amend), baseline=baseline), slots
-
-
-async def _return(exemptions: Exemptions) -> Exemptions:
-    return exemptions
+    return replace(work, run=await ports.settle(run, ports.amend), baseline=baseline)
 
 
 async def _measure_base(
@@ -151,7 +137,7 @@ async def _record(
 
 
 async def _find_alert(
-    judged: GateResult, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], GateResult]
+    judged: Judged, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], Judged]
 ) -> Alert | None:
     """What a run of the base branch alerts about; None if the settings ask for no alerts."""
     if not ports.reporting.alerts:
@@ -188,8 +174,8 @@ async def gate_finished_run(
     steps: Sequence[Step],
     *,
     amend: AmendRun = lambda _: None,
-    check: Callable[[Run, Baseline], Run] = lambda run, _: run,
-) -> GateResult:
+    check: Callable[[ComparedSides], Run] = lambda sides: sides.run,
+) -> Judged:
     """Judge a run that was merged from several, or made before.
 
     Args:
@@ -201,14 +187,15 @@ async def gate_finished_run(
         check: returns the run with what is only known once its baseline is.
     """
     async with reporting.announce():
-        exemptions = await reporting.load_exemptions()
+        slots = await find_sides(steps, reporting.context, settings)
         run = await to_thread.run_sync(reporting.apply_reviews, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)
         history = history_after(baseline.run) if baseline.run is not None else History()
-        slots = await find_sides(steps, reporting.context, settings)
-        run = check(with_history(run, history, baseline, amend, steps, slots), baseline)
-        judged = judge_run(run, baseline, settings, steps, reporting.calibrations, exemptions=exemptions, slots=slots)
+        run = with_history(run, history, baseline, amend, steps, slots)
+        sides = ComparedSides(run, baseline, settings, slots, reporting.calibrations)
+        run = check(sides)
+        judged = judge(replace(sides, run=run), steps)
         _keep_after_judge(run, judged.comparison, amend, steps)
         return await _report(judged, reporting, steps)
 
@@ -266,17 +253,15 @@ def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: 
         amend(changed)
 
 
-async def _report(
-    outcome: GateResult, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None
-) -> GateResult:
+async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None) -> Judged:
     from scoregate.ci.report.alert import ALERT
     from scoregate.ci.report.build_view import build_view
 
-    comparison = replace(outcome.comparison, slots=outcome.comparison.slots.put(ALERT, alert))
+    comparison = replace(judged.comparison, slots=judged.comparison.slots.put(ALERT, alert))
     for step in steps:
         comparison = await step.before_report(comparison, reporting.context)
-    sections = list_sections(steps, comparison, outcome.verdict)
-    view = build_view(comparison, outcome.verdict, make_report_context(reporting.context), sections)
+    sections = list_sections(steps, replace(judged, comparison=comparison))
+    view = build_view(comparison, judged.verdict, make_report_context(reporting.context), sections)
     delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
     comment = delivery.outputs.get("comment-url", "")
-    return replace(outcome, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
+    return replace(judged, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

@@ -69,7 +69,6 @@ class Reporting:
         calibrations: reads how well judges agree with people; it blocks.
         announce: a context that is open from the start to the end of the pipeline.
         publish: delivers the reports, also with these publishers of features.
-        load_exemptions: loads the accepted regressions and quarantined cases.
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
@@ -82,7 +81,6 @@ class Reporting:
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
     publish: Callable[[ReportView, Sequence[Publisher]], Awaitable[Delivery]]
-    load_exemptions: Callable[[], Awaitable[Exemptions]]
     context: JobContext
     is_scheduled: bool = False
     alerts: bool = False

@@ -12,7 +12,6 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
-from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.job import JobContext, has_alerts, make_publish_target
 from scoregate.ci.ports import Reporting
 from scoregate.ci.settings import BaselineKind, Settings
@@ -77,14 +76,6 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
         calibrations=partial(load_calibrations, context.root),
         announce=check.open if check else nullcontext,
         publish=partial(_publish, context, check),
-        load_exemptions=partial(
-            load_exemptions,
-            context.root,
-            connection=connection,
-            request=context.subject.request if context.subject else None,
-            base=base,
-            folder=context.folder,
-        ),
         context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
         alerts=has_alerts(context),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -17,41 +17,64 @@ if TYPE_CHECKING:
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import Ports
     from scoregate.ci.publish.delivery import Publisher
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.exemptions import Exemptions
+    from scoregate.ci.report.view import ReportView
+    from scoregate.core.comparison.adjusted_rows import AdjustRows
+    from scoregate.core.comparison.agreement import Calibrations
+    from scoregate.core.comparison.comparison import Comparison, CriteriaOf
     from scoregate.core.gate import Verdict
     from scoregate.core.gate.check import SuiteCheck
     from scoregate.core.sections import Section
+
+INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 
 
 @record
 class ComparedSides:
-    """What a judgement reads: the run, its baseline, and what features add.
+    """What a judgement reads.
 
     Attributes:
         run: the run.
         baseline: what it is compared with.
-        slots: what features add.
+        settings: hold the policy.
+        slots: what features add, such as the accepted regressions and the quarantine.
+        calibrations: reads how well judges agree with people; called only if the policy needs it.
     """
 
     run: Run
     baseline: Baseline
+    settings: Settings
     slots: Slots = NO_SLOTS
+    calibrations: Callable[[], Calibrations] = dict
 
 
 @record
 class Judged:
-    """What reports are about.
+    """A run that was judged, and what was reported of it.
 
     Attributes:
         comparison: the comparison of the run with its baseline.
         verdict: the verdict of the gate rules.
+        view: what was reported; None if nothing was.
+        warnings: what could not be delivered.
+        pending: the comment is left to a later job with more rights.
+        comment: the address of the comment.
+        interrupted: the run was stopped.
     """
 
     comparison: Comparison
     verdict: Verdict
+    view: ReportView | None = None
+    warnings: tuple[str, ...] = ()
+    pending: bool = False
+    comment: str = ""
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The verdict's exit code, or 130 if the run was interrupted."""
+        return INTERRUPTED if self.interrupted else self.verdict.exit_code
 
 
 @record
@@ -64,7 +87,7 @@ class Work:
         plan: the plan of all suites.
         settings: the settings of the project.
         ports: run a part of the plan here or in the base's tree.
-        load_exemptions: loads the accepted regressions and the quarantine.
+        slots: what features found for the judgement.
         compare: compares a run with a baseline as the judgement does, but without slices, which read the cases.
     """
 
@@ -73,8 +96,8 @@ class Work:
     plan: Plan
     settings: Settings
     ports: Ports
-    load_exemptions: Callable[[], Awaitable[Exemptions]]
-    compare: Callable[[Run, Baseline, Exemptions], Comparison]
+    slots: Slots
+    compare: CompareRuns
 
 
 class Step:
@@ -93,8 +116,8 @@ class Step:
         """Find what else the run is compared with, before money is spent."""
         return slots
 
-    def restore_sides(self, run: Run, slots: Slots) -> Slots:
-        """The same for a stored run that is judged again, from what `store` kept."""
+    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+        """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
@@ -112,6 +135,10 @@ class Step:
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
         """The merged run with what only the whole run and its baseline show."""
         return run
+
+    def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
+        """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
+        return None
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
@@ -142,9 +169,14 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     return slots
 
 
-def list_sections(steps: Sequence[Step], comparison: Comparison, verdict: Verdict) -> list[Section]:
+def find_adjusters(steps: Sequence[Step], run: Run, base: Run | None, criteria_of: CriteriaOf) -> list[AdjustRows]:
+    """What adjusts the rows of a comparison, in the order of the steps."""
+    found = () if base is None else (step.adjust_rows(run, base, criteria_of) for step in steps)
+    return [each for each in found if each is not None]
+
+
+def list_sections(steps: Sequence[Step], judged: Judged) -> list[Section]:
     """What all features say in reports."""
-    judged = Judged(comparison, verdict)
     return [section for step in steps for section in step.sections(judged)]
 
 

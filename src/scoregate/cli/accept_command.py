@@ -12,11 +12,15 @@ from scoregate.ci.exemptions import read_tree_exemptions
 from scoregate.ci.exemptions.files import LONGEST_TEXT
 from scoregate.ci.exemptions.propose import find_worse_rows, make_entries
 from scoregate.ci.exemptions.write import append_accepted
+from scoregate.ci.judge import judge
 from scoregate.cli.options import project_root
 from scoregate.cli.review_records import reviewer_name
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.cli.text_output import print_line
+from scoregate.core.exemptions import EXEMPTIONS
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
+from scoregate.features.steps import STEPS
 
 
 @click.command("accept")
@@ -69,7 +73,8 @@ def command(
         raise UsageError(f"--until {last_day} is over", advice=f"Name a day from {exemptions.today} (UTC) on.")
     settings = load_suite_settings(root, {})
     folder = latest_run(run or root / settings.out)
-    comparison = rejudge_run(folder, baseline, settings, root=root, exemptions=exemptions).comparison
+    change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, exemptions))
+    comparison = judge(find_stored_sides(folder, root, settings, change), STEPS).comparison
     rows = find_worse_rows(comparison, suite, evaluator)
     entries = make_entries(
         comparison,

@@ -9,16 +9,19 @@ import click
 
 from scoregate.ci.archive import latest_run
 from scoregate.ci.baseline.previous import find_earlier_run
-from scoregate.ci.exemptions import read_tree_exemptions
+from scoregate.ci.judge import judge
 from scoregate.ci.policy import choose_policy
 from scoregate.ci.report.console_text import TrimmedLines
 from scoregate.ci.report.result_json import to_json_value
 from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
 from scoregate.core.comparison.variants import DIFFERENCE, rank_suites
+from scoregate.core.exemptions import EXEMPTIONS, Exemptions
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
+from scoregate.features.steps import STEPS
 from scoregate.features.variants.terminal import render_variants
 from scoregate.features.variants.view import build_variant_tables, variant_data
 
@@ -68,7 +71,7 @@ def command(
         settings = load_suite_settings(root, {})
         folder = latest_run(run or root / settings.out)
         if variants:
-            _print_variants(folder, settings, difference or DIFFERENCE, output)
+            _print_variants(folder, root, settings, difference or DIFFERENCE, output)
         else:
             baseline = baseline or find_earlier_run(root / settings.out, folder)
             if baseline is None:
@@ -76,13 +79,14 @@ def command(
                     "there is no earlier run to compare with",
                     advice="Name one with --baseline RUN, or use --variants for the variants of RUN.",
                 )
-            print_result(rejudge_run(folder, baseline, settings, exemptions=read_tree_exemptions(root)), None, output)
+            print_result(judge(find_stored_sides(folder, root, settings, Change(baseline)), STEPS), None, output)
     return 0
 
 
-def _print_variants(folder: Path, settings: Settings, difference: float, output: Output) -> None:
+def _print_variants(folder: Path, root: Path, settings: Settings, difference: float, output: Output) -> None:
     """Print the rankings of the variants of a run, or write them as JSON."""
-    comparison = rejudge_run(folder, None, settings).comparison
+    change = Change(NO_BASELINE, NO_SLOTS.put(EXEMPTIONS, Exemptions()))
+    comparison = judge(find_stored_sides(folder, root, settings, change), STEPS).comparison
     policy = choose_policy(settings, None).policy
     rankings = rank_suites(comparison.run.suites, policy.criteria_of, difference=difference)
     tables = tuple(build_variant_tables(rankings))

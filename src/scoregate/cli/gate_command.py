@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-import anyio
 import click
 
 from scoregate.ci.archive import latest_run
-from scoregate.ci.exemptions import load_job_exemptions
-from scoregate.cli.options import gate_options, output_options, project_root
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.judge import judge
+from scoregate.cli.options import gate_options, output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, open_output, print_result
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
+from scoregate.features.steps import STEPS
 
 
 @click.command("gate")
 @click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Baseline run; default: the one that RUN was compared with.",
-)
+@stored_baseline_option
 @gate_options
 @output_options
-def command(run: Path | None, baseline: Path | None, options: OutputOptions, **flags: Any) -> int:
+def command(run: Path | None, baseline: Path | Baseline | None, options: OutputOptions, **flags: Any) -> int:
     """Apply the gates of the current settings to RUN. Nothing is run.
 
     Default for RUN: the last run of the project, in the folder of the setting `out`. If the last run in that folder was
@@ -35,13 +30,7 @@ def command(run: Path | None, baseline: Path | None, options: OutputOptions, **f
     with open_output(options) as output:
         root = project_root()
         settings = load_suite_settings(root, flags)
-        outcome = rejudge_run(
-            latest_run(run or root / settings.out),
-            baseline,
-            settings,
-            root=root,
-            exemptions=anyio.run(load_job_exemptions, root, settings, os.environ),
-            same_scores=True,
-        )
+        folder = latest_run(run or root / settings.out)
+        outcome = judge(find_stored_sides(folder, root, settings, Change(baseline, same_scores=True)), STEPS)
         print_result(outcome, None, output, named="" if run is None else str(run))
     return outcome.verdict.exit_code

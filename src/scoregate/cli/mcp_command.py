@@ -16,14 +16,15 @@ import anyio.to_thread
 import click
 
 from scoregate.ci.archive import RUN_FILE, latest_run, run_folder
-from scoregate.ci.exemptions import load_job_exemptions
+from scoregate.ci.judge import judge
 from scoregate.ci.report import answers
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import project_root
 from scoregate.cli.output import build_outcome_view
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import MissingExtra, RecordError, ScoregateError
+from scoregate.features.steps import STEPS
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -81,9 +82,8 @@ class Questions:
         folder = run_folder(latest_run(self.run or self.root / settings.out))
         key = (folder, (folder / RUN_FILE).stat().st_mtime_ns)
         if key not in self._views:
-            exemptions = anyio.run(load_job_exemptions, self.root, settings, os.environ)
-            outcome = rejudge_run(folder, None, settings, root=self.root, exemptions=exemptions, keep_limits=True)
-            self._views = {key: build_outcome_view(outcome)}
+            sides = find_stored_sides(folder, self.root, settings, Change(keeps_limits=True))
+            self._views = {key: build_outcome_view(judge(sides, STEPS))}
         return self._views[key]
 
 

@@ -13,13 +13,13 @@ import click
 
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, amend_run
 from scoregate.ci.job import open_job_context
-from scoregate.ci.judge import GateResult
 from scoregate.ci.pipeline import gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.merge_runs import merge_matrix_runs, read_matrix_runs
 from scoregate.ci.shards.merge_shards import check_with_baseline, find_shards, merge_shards
+from scoregate.ci.steps import Judged
 from scoregate.cli.options import output_options, project_root, report_options
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
@@ -78,8 +78,8 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     return outcome.exit_code
 
 
-async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> GateResult:
+async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> Judged:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
-        check = partial(check_with_baseline, settings, base, STEPS, amend) if is_sharded else lambda run, _: run
+        check = partial(check_with_baseline, base, STEPS, amend) if is_sharded else lambda sides: sides.run
         return await gate_finished_run(run, settings, build_reporting(context), STEPS, amend=amend, check=check)

@@ -15,7 +15,9 @@ import click
 
 from scoregate.ci import git
 from scoregate.ci.base_settings import load_judging_settings
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.settings import (
+    BaselineKind,
     CommentMode,
     GatewayMode,
     PolicySource,
@@ -40,6 +42,10 @@ def combine_options(*decorators: Callable[[_F], _F]) -> Callable[[_F], _F]:
         return function
 
     return decorate
+
+
+def _name_stored_baseline(name: str | None) -> Path | Baseline | None:
+    return Baseline(None) if name == BaselineKind.NONE else None if name is None else Path(name)
 
 
 def _check_config_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,6 +88,12 @@ baseline_options: Callable[[Any], Any] = combine_options(
         help="Baseline to compare with: a folder of a run, a run that CI stored, or a commit to run as well.",
     ),
     click.option("--base-branch", metavar="NAME", help="Base branch; needed only if the CI event does not name one."),
+)
+stored_baseline_option = click.option(
+    "--baseline",
+    metavar="RUN|none",
+    callback=lambda _context, _option, name: _name_stored_baseline(name),
+    help="Baseline run; default: the one that RUN was compared with.",
 )
 out_option = click.option("--out", type=click.Path(), metavar="DIR", help="Output folder for the run and its reports.")
 

@@ -19,8 +19,8 @@ from scoregate.core.records import record
 if TYPE_CHECKING:  # a run starts its suites before it imports rich
     from rich.console import Console
 
-    from scoregate.ci.judge import GateResult
     from scoregate.ci.report.view import ReportView
+    from scoregate.ci.steps import Judged
 
 _FEWER_LINES = (30, 20, 12, 6, 0)
 
@@ -90,7 +90,7 @@ _REPORTS = ("report.html", "comment.md", "junit.xml", "result.json", RUN_FOLDER)
 
 
 def print_result(
-    outcome: GateResult, out: Path | None, output: Output, *, named: str = "", height: int | None = None
+    outcome: Judged, out: Path | None, output: Output, *, named: str = "", height: int | None = None
 ) -> None:
     """Print the final report of a command, and the result as JSON if it was requested.
 
@@ -128,7 +128,7 @@ def print_result(
         write_document(map(view.context.redact, result_json.render(view)), output.document)
 
 
-def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
+def build_outcome_view(outcome: Judged, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
     from scoregate.ci.report.build_view import build_view
     from scoregate.ci.steps import list_sections
@@ -143,7 +143,7 @@ def build_outcome_view(outcome: GateResult, *, named: str = "") -> ReportView:
         named=named,
         redact=make_redactor(),
     )
-    sections = list_sections(STEPS, outcome.comparison, outcome.verdict)
+    sections = list_sections(STEPS, outcome)
     return build_view(outcome.comparison, outcome.verdict, context, sections)
 
 

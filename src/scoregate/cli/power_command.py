@@ -6,10 +6,14 @@ from pathlib import Path
 
 import click
 
+from scoregate.ci.judge import judge
 from scoregate.cli.options import load_project_settings, project_root
-from scoregate.cli.stored_runs import rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides
 from scoregate.cli.text_output import print_table
 from scoregate.core.comparison.power import required_sizes
+from scoregate.core.exemptions import EXEMPTIONS, Exemptions
+from scoregate.core.slots import NO_SLOTS
+from scoregate.features.steps import STEPS
 
 
 @click.command("power")
@@ -34,7 +38,8 @@ def command(run: Path | None, baseline: Path | None, drop: float) -> int:
     """
     root = project_root()
     settings = load_project_settings(root, {})
-    comparison = rejudge_run(run or root / settings.out, baseline, settings, root=root).comparison
+    change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, Exemptions()))
+    comparison = judge(find_stored_sides(run or root / settings.out, root, settings, change), STEPS).comparison
     headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
     rows = [
         (

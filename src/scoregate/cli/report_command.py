@@ -6,18 +6,19 @@ import os
 import sys
 from pathlib import Path
 
-import anyio
 import click
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run
-from scoregate.ci.exemptions import load_job_exemptions
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.judge import judge
 from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.cli.options import output_options, project_root
+from scoregate.cli.options import output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
 from scoregate.cli.recovery import recover_runs
-from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
+from scoregate.features.steps import STEPS
 
 _CONSOLE = "console"
 FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
@@ -28,12 +29,7 @@ FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), help=f"Output format; default: {_CONSOLE}, or json with --json."
 )
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="RUN",
-    help="Baseline run; default: the one that RUN was compared with.",
-)
+@stored_baseline_option
 @click.option(
     "--recover",
     "recovers",
@@ -42,7 +38,7 @@ FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)
 )
 @output_options
 def command(
-    run: Path | None, baseline: Path | None, form: str | None, options: OutputOptions, *, recovers: bool
+    run: Path | None, baseline: Path | Baseline | None, form: str | None, options: OutputOptions, *, recovers: bool
 ) -> int:
     """Write RUN to stdout in one of the report formats; -q and -v apply to the console format.
 
@@ -61,8 +57,7 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    exemptions = anyio.run(load_job_exemptions, root, settings, os.environ)
-    outcome = rejudge_run(latest_run(run), baseline, settings, root=root, exemptions=exemptions, keep_limits=True)
+    outcome = judge(find_stored_sides(latest_run(run), root, settings, Change(baseline, keeps_limits=True)), STEPS)
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)

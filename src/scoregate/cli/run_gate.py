@@ -15,7 +15,6 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
-from scoregate.ci.judge import GateResult
 from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
 from scoregate.ci.pipeline import run_gate
@@ -25,6 +24,7 @@ from scoregate.ci.progress_file import write_progress_file
 from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import Judged
 from scoregate.ci.wiring import open_ports
 from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
@@ -137,7 +137,7 @@ def _keep_oldest_runs(root: Path, settings: Settings) -> None:
 
 async def _gate_until_signal(
     settings: Settings, root: Path, output: Output, find: FindSuites, resume: ResumeOptions | None
-) -> GateResult:
+) -> Judged:
     async with stop_on_signals() as stop:
         return await gate_project(settings, root, output, stop=stop, find=find, resume=resume)
 
@@ -152,7 +152,7 @@ async def gate_project(
     resume: ResumeOptions | None = None,
     opened_by: OpenChild = open_child,
     change_ports: Callable[[Ports], Ports] = lambda ports: ports,
-) -> GateResult:
+) -> Judged:
     """Run the suites of a project and judge them, with the output folder locked by the caller.
 
     Args:

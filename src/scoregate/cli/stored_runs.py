@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -15,19 +16,23 @@ from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
-from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.job import JobContext
 from scoregate.ci.policy import read_stored_policy
 from scoregate.ci.run_call import with_one_run_limits
+from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import ComparedSides
 from scoregate.cli.options import load_gate_settings, load_project_settings
-from scoregate.core.exemptions import Exemptions
+from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import UsageError
 from scoregate.features.steps import STEPS
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
+
+NO_BASELINE = Baseline(None, "no baseline was named")
 
 
 def load_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
@@ -48,60 +53,71 @@ def load_gate_suite_settings(root: Path, flags: Mapping[str, Any]) -> Settings:
     return anyio.run(with_suite_gates, root, load_gate_settings(root, flags))
 
 
-def rejudge_run(
-    run: Path,
-    baseline: Path | None,
-    settings: Settings,
-    *,
-    root: Path | None = None,
-    exemptions: Exemptions | None = None,
-    keep_limits: bool = False,
-    same_scores: bool = False,
-) -> GateResult:
-    """Compare a finished run with a baseline, both with the current reviews, and apply the gates.
+@record
+class Change:
+    """What a command replaces of what a finished run is judged with.
+
+    Attributes:
+        baseline: the baseline, or its folder; None for the one that the run was compared with.
+        slots: replace what features would find.
+        keeps_limits: whether limits that were set for the run alone, such as `--max-drop`, hold, too.
+        same_scores: whether settings that scores are read with must be those of the run; else a notice names them.
+    """
+
+    baseline: Path | Baseline | None = None
+    slots: Slots = NO_SLOTS
+    keeps_limits: bool = False
+    same_scores: bool = False
+
+
+def find_stored_sides(run: Path, root: Path, settings: Settings, change: Change) -> ComparedSides:
+    """Find what a finished run is judged with, with the current reviews and settings.
 
     Args:
         run: the folder of the run.
-        baseline: the folder of the baseline.
-        settings: the gates.
-        root: the folder of the project; with it, the default baseline is the one the run was compared with.
-        exemptions: the accepted regressions and quarantined cases.
-        keep_limits: whether limits that were set for the run alone, such as `--max-drop`, hold, too.
-        same_scores: whether settings that scores are read with must be those of the run; else a notice names them.
+        root: the folder of the project.
+        settings: the settings of the project.
+        change: what else replaces what it was judged with.
 
     Raises:
         RecordError: a run can't be read.
         StoreError: the reviews can't be read.
         UsageError: scores depend on settings that have changed since the run.
+        SettingsError: the accepted regressions or the quarantine can't be read.
     """
     finished = read_run(run)
     for problem in _list_changed_settings(run, finished, settings):
-        if same_scores:
+        if change.same_scores:
             raise UsageError(problem, advice="A gate doesn't read scores again: run the suites again.")
         finished = replace(finished, notices=(*finished.notices, f"{problem}, which still apply to them"))
-    if keep_limits:
+    if change.keeps_limits:
         settings = with_one_run_limits(settings, finished.policy)
-    base = None
-    note = "no baseline was named"
-    if baseline is not None:
-        base = read_baseline(baseline)
-    elif root is not None:
-        base = find_compared_baseline(finished, run_folder(run), root)
-        if known := finished.compared_with:
-            note = f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline"
-    base, slots = base or Baseline(None, note), NO_SLOTS
-    for step in STEPS:
-        slots = step.restore_sides(finished, slots)
+    baseline = change.baseline or _find_known_baseline(finished, run_folder(run), root)
+    if isinstance(baseline, Path):
+        baseline = read_baseline(baseline)
+    slots = anyio.run(_restore_sides, finished, JobContext(root, os.environ, settings, Redactor()), change.slots)
     with_reviews = partial(apply_reviews, store=open_store)
-    return judge_run(
+    return ComparedSides(
         with_reviews(finished),
-        base.with_runs(with_reviews),
+        baseline.with_runs(with_reviews),
         settings,
-        STEPS,
+        slots,
         lambda: read_calibrations(open_store()),
-        exemptions=exemptions,
-        slots=slots,
     )
+
+
+def _find_known_baseline(run: Run, folder: Path, root: Path) -> Baseline:
+    if (found := find_compared_baseline(run, folder, root)) is not None:
+        return found
+    if (known := run.compared_with) is None:
+        return NO_BASELINE
+    return Baseline(None, f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline")
+
+
+async def _restore_sides(run: Run, context: JobContext, slots: Slots) -> Slots:
+    for step in STEPS:
+        slots = await step.restore_sides(run, context, slots)
+    return slots
 
 
 def _list_changed_settings(path: Path, run: Run, settings: Settings) -> Iterator[str]:

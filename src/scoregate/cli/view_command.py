@@ -57,15 +57,15 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """Render the report of a run with the current settings and reviews."""
-    from scoregate.ci.exemptions import read_tree_exemptions
+    from scoregate.ci.judge import judge
     from scoregate.ci.report import html
     from scoregate.cli.output import build_outcome_view
-    from scoregate.cli.stored_runs import load_suite_settings, rejudge_run
+    from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
+    from scoregate.features.steps import STEPS
 
-    outcome = rejudge_run(
-        run, base, load_suite_settings(root, {}), exemptions=read_tree_exemptions(root), keep_limits=True
-    )
-    return html.render(build_outcome_view(outcome))
+    change = Change(NO_BASELINE if base is None else base, keeps_limits=True)
+    sides = find_stored_sides(run, root, load_suite_settings(root, {}), change)
+    return html.render(build_outcome_view(judge(sides, STEPS)))
 
 
 def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:

@@ -138,6 +138,10 @@ class Exemptions:
         return entry.until < self.today
 
 
+EXEMPTIONS: Slot[Exemptions] = Slot("exemptions")
+"""The entries that a run is judged with."""
+
+
 class ExemptionState(StrEnum):
     """The effect of an entry on this run."""
 

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.archive import RUN_FILE, RunWriter, amend_run, read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge_run
+from scoregate.ci.job import JobContext
+from scoregate.ci.judge import judge
+from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.gate import Verdict, evaluate_gates
@@ -106,9 +110,9 @@ def test_small_drops_that_add_up_fail_a_run() -> None:
         (Baseline(None, "main has 2 runs"), 0, []),
         (Baseline(base.run, "1 run ago"), 0, []),
     ):
-        result = judge_run(run, base, settings, STEPS, slots=NO_SLOTS.put(EARLIER, past))
+        result = judge(ComparedSides(run, base, settings, NO_SLOTS.put(EARLIER, past)), STEPS)
         assert (result.exit_code, [each.rule for each in result.verdict.failed]) == (exit_code, failed)
-    assert judge_run(run, base, settings, STEPS).exit_code == 0
+    assert judge(ComparedSides(run, base, settings), STEPS).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -124,8 +128,10 @@ def test_a_stored_run_is_unmeasurable_without_the_earlier_run(tmp_path: Path, st
     path = tmp_path / RUN_FILE
     path.write_text(path.read_text().replace("{", f'{{"declined_from": {stored}, "of_a_newer_version": [1],', 1))
     run = read_run(tmp_path)
-    slots = DeclineStep().restore_sides(run, NO_SLOTS)
-    result = judge_run(run, Baseline(None, "none"), Settings(max_decline=0.05), STEPS, slots=slots)
+    settings = Settings(max_decline=0.05)
+    context = JobContext(tmp_path, {}, settings, Redactor())
+    slots = anyio.run(DeclineStep().restore_sides, run, context, NO_SLOTS)
+    result = judge(ComparedSides(run, Baseline(None, "none"), settings, slots), STEPS)
     (found,) = list_rule(result.verdict, "decline")
     assert (found.conclusion, found.value[: len(note)]) == (UNMEASURABLE, note)
     amend_run(tmp_path, run)

@@ -30,6 +30,18 @@ def test_a_stored_run_is_a_base(project: Project) -> None:
     assert len(outcome.result["newly_failing"]) == 12
 
 
+def test_a_stored_run_is_judged_without_its_base(project: Project) -> None:
+    project.write("scoregate.toml", "min_pass_rate = 0\n")
+    project.write("evals/demo.py", suite(good=3))
+    for _ in range(2):
+        project.scoregate("run")
+    report = json.loads(project.scoregate("report", "--json", "--baseline", "none").output)
+    assert (report["base"], report["conclusion"]) == (None, "passed")
+    assert project.scoregate("gate", "--baseline", "none").exit_code == 0
+    gate = project.scoregate("gate", "--baseline", "none", "--fail-on-regression")
+    assert gate.exit_code == 3, "a gate that compares isn't opened"
+
+
 def test_the_base_runs_at_its_commit_and_leaves_no_files(project: Project) -> None:
     project.write(".gitignore", "__pycache__/\n")
     project.write("app.py", "def answer(case):\n    return case.input\n")

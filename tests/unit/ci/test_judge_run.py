@@ -9,9 +9,10 @@ import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.judge import judge
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.model import PolicySource
+from scoregate.ci.steps import ComparedSides, Judged
 from scoregate.core.evaluation import Threshold
 from scoregate.core.runs.run import Run
 from scoregate.features.steps import STEPS
@@ -26,7 +27,7 @@ def make_run(passing: int, settings: Settings | None = None, **fields: Any) -> R
     return replace(run_of(suite), commit="a1b2c3d4", policy=(settings or Settings()).policy().to_record())
 
 
-def list_failed(result: GateResult) -> list[tuple[str, str]]:
+def list_failed(result: Judged) -> list[tuple[str, str]]:
     return [(each.rule, each.origin) for each in result.verdict.failed]
 
 
@@ -44,44 +45,46 @@ def list_failed(result: GateResult) -> list[tuple[str, str]]:
 def test_settings_with_a_relative_gate_and_an_unreadable_baseline_are_unmeasurable(table: dict[str, Any]) -> None:
     run = make_run(60, tags={"c0": ("critical",)})
     settings = Settings.model_validate(table)
-    result = judge_run(run, UNREADABLE, settings, STEPS)
+    result = judge(ComparedSides(run, UNREADABLE, settings), STEPS)
     assert (result.exit_code, list_failed(result)) == (3, [("base readable", "always")])
-    assert judge_run(run, Baseline(None, "no run of main was found"), settings, STEPS).exit_code == 0
-    assert judge_run(run, UNREADABLE, Settings(), STEPS).exit_code == 0
+    assert judge(ComparedSides(run, Baseline(None, "no run of main was found"), settings), STEPS).exit_code == 0
+    assert judge(ComparedSides(run, UNREADABLE, Settings()), STEPS).exit_code == 0
 
 
 def test_a_change_cannot_lower_the_limits_of_the_baseline() -> None:
     base, run = make_run(60, BY_BASE), make_run(50)
     for own in (Settings(min_pass_rate=0.0), Settings(min_pass_rate=0.0, severity={"pass_rate": "off"})):
-        result = judge_run(run, Baseline(base, "main"), own, STEPS)
+        result = judge(ComparedSides(run, Baseline(base, "main"), own), STEPS)
         assert [rule for rule, _ in list_failed(result)] == ["pass rate"]
         assert result.exit_code == 1
         assert any("min_pass_rate" in change and "not applied" in change for change in result.verdict.policy_changes)
-        alone = judge_run(run, Baseline(replace(base, policy=Settings().policy().to_record()), "main"), own, STEPS)
+        alone = judge(
+            ComparedSides(run, Baseline(replace(base, policy=Settings().policy().to_record()), "main"), own), STEPS
+        )
         assert alone.exit_code == 0, "no side lets the baseline judge"
 
 
 def test_a_change_cannot_lower_the_thresholds_of_the_baseline() -> None:
     base = make_run(60, BY_BASE)
     lowered = make_run(60, threshold=Threshold(gte=0.4))
-    result = judge_run(lowered, Baseline(base, "main"), Settings(min_pass_rate=0.9), STEPS)
+    result = judge(ComparedSides(lowered, Baseline(base, "main"), Settings(min_pass_rate=0.9)), STEPS)
     assert (result.exit_code, [rule for rule, _ in list_failed(result)]) == (1, ["evaluators unchanged"])
     raised = make_run(60, threshold=Threshold(gte=0.6))
-    assert judge_run(raised, Baseline(base, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
+    assert judge(ComparedSides(raised, Baseline(base, "main"), Settings(min_pass_rate=0.9)), STEPS).exit_code == 0
     plain = replace(base, policy=Settings().policy().to_record())
-    assert judge_run(lowered, Baseline(plain, "main"), Settings(min_pass_rate=0.9), STEPS).exit_code == 0
+    assert judge(ComparedSides(lowered, Baseline(plain, "main"), Settings(min_pass_rate=0.9)), STEPS).exit_code == 0
 
 
 def test_a_missing_policy_of_the_baseline_is_unmeasurable() -> None:
     run = make_run(60)
     for baseline in (Baseline(None, "no run of main was found"), Baseline(replace(make_run(60), policy={}), "main")):
-        result = judge_run(run, baseline, BY_BASE, STEPS)
+        result = judge(ComparedSides(run, baseline, BY_BASE), STEPS)
         assert (result.exit_code, list_failed(result)) == (3, [("policy available", "policy_from = base")])
-    assert judge_run(run, Baseline(make_run(60, BY_BASE), "main"), BY_BASE, STEPS).exit_code == 0
+    assert judge(ComparedSides(run, Baseline(make_run(60, BY_BASE), "main"), BY_BASE), STEPS).exit_code == 0
 
 
 def test_open_trials_leave_a_run_unmeasurable_whatever_else_it_passes() -> None:
     run, base = make_run(60, complete=False), make_run(60)
     for settings in (Settings(), Settings(min_pass_rate=0.0, max_error_rate=1.0)):
-        result = judge_run(run, Baseline(base, "main"), settings, STEPS)
+        result = judge(ComparedSides(run, Baseline(base, "main"), settings), STEPS)
         assert (result.exit_code, list_failed(result)) == (3, [("suite finished", "always")])

@@ -8,15 +8,17 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rich.console import Console
+from tests.unit.core.builders import mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import GateResult, judge_run
+from scoregate.ci.judge import judge
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
+from scoregate.ci.steps import ComparedSides, Judged
 from scoregate.core.comparison.comparison import accepts_row
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.quarantine import Quarantine, leave_out_quarantine
@@ -25,6 +27,7 @@ from scoregate.core.comparison.stable_cases import bound_failure_rate, list_stab
 from scoregate.core.evaluation import Usage
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.exemptions import (
+    EXEMPTIONS,
     STABLE_CASES,
     STABLE_RUNS,
     AcceptedRegression,
@@ -40,7 +43,7 @@ from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
 from scoregate.core.sections import Place
-from scoregate.core.slots import Slots
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.features.exemptions.step import STEP
 from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
 from scoregate.features.steps import STEPS
@@ -61,6 +64,10 @@ def suite(low: range, *more: Trial, threshold: bool = False) -> ExampleSuite:
     return ExampleSuite("demo", [*trials, *more], INFO)
 
 
+def judge_with(exemptions: Exemptions, run: Run, baseline: Baseline, settings: Settings) -> Judged:
+    return judge(ComparedSides(run, baseline, settings, NO_SLOTS.put(EXEMPTIONS, exemptions)), STEPS)
+
+
 def gate_result(
     now: ExampleSuite,
     before: ExampleSuite | None,
@@ -68,17 +75,17 @@ def gate_result(
     settings: Settings | None = None,
     is_younger: bool = False,
     **exempt: object,
-) -> GateResult:
+) -> Judged:
     """The result of a run; entries of the quarantine are older than the base, or younger."""
     exemptions = Exemptions(today=TODAY, **exempt)  # type: ignore[arg-type]
     base = None if before is None else make_base(before)
     if base is not None and not is_younger:
         base = record_quarantine(base, exemptions)
     settings = settings or Settings(fail_on_regression=True)
-    return judge_run(make_run(now), Baseline(base, ""), settings, STEPS, exemptions=exemptions)
+    return judge_with(exemptions, make_run(now), Baseline(base, ""), settings)
 
 
-def entries_of(result: GateResult) -> tuple[ExemptionView, ...]:
+def entries_of(result: Judged) -> tuple[ExemptionView, ...]:
     return build_exemptions(result.comparison)
 
 
@@ -92,11 +99,11 @@ def stable_cases_of(run: Run) -> tuple[StableCase, ...]:
     return run.slots.get(STABLE_CASES) or ()
 
 
-def view_of(result: GateResult) -> ReportView:
+def view_of(result: Judged) -> ReportView:
     return make_view(result.comparison, result.verdict, CONTEXT)
 
 
-def list_states(result: GateResult) -> list[ExemptionState]:
+def list_states(result: Judged) -> list[ExemptionState]:
     return [each.state for each in entries_of(result)]
 
 
@@ -156,7 +163,7 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     assert [each.state for each in entries_of(result) if each.needs_attention] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
     filtered = replace(make_run(suite(range(0))), filters=("demo",))
-    again = judge_run(filtered, Baseline(None, ""), Settings(), STEPS, exemptions=Exemptions((other,), today=TODAY))
+    again = judge_with(Exemptions((other,), today=TODAY), filtered, Baseline(None, ""), Settings())
     assert list_states(again) == []
 
 
@@ -259,10 +266,10 @@ def test_a_kept_case_in_quarantine_counts_for_limits_and_is_not_paid_again() -> 
     run = make_run(suite(range(0), *trials))
     cases = [replace(case, reused="base" if case.hash.startswith("flaky") else None) for case in run.cases]
     (only,) = run.suites
-    run = replace(run, suites=(replace(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
+    run = replace(run, suites=(mark_source(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
     exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
     for max_cost, failed in ((10.5, ["cost"]), (11.5, [])):
-        result = judge_run(run, Baseline(None, ""), Settings(max_cost=max_cost), STEPS, exemptions=exemptions)
+        result = judge_with(exemptions, run, Baseline(None, ""), Settings(max_cost=max_cost))
         assert [each.rule for each in result.verdict.failed] == failed
         assert (sum_costs(result.comparison.run), sum_tokens(result.comparison.run)) == (1, 9)
 
@@ -304,7 +311,7 @@ def test_a_damaged_record_of_the_quarantine_weakens_no_gate() -> None:
     exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
     damaged = replace(base, slots=Slots({"stable_cases": [{"suite": 3}]}))
     for each, compared in ((record_quarantine(base, exemptions), False), (base, True), (damaged, True)):
-        result = judge_run(run, Baseline(each, ""), Settings(), STEPS, exemptions=exemptions)
+        result = judge_with(exemptions, run, Baseline(each, ""), Settings())
         assert [case.is_compared for case in result.comparison.quarantined] == [compared]
 
 
@@ -316,9 +323,9 @@ def test_stable_runs_of_the_base_count() -> None:
         cases = [replace(case, reused=reused) for case in run.cases]
         run = replace(run, read=lambda: cases)
         if carried:
-            run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
+            run = replace(run, suites=tuple(mark_source(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
-        result = judge_run(run, Baseline(before, ""), Settings(), STEPS, exemptions=exemptions)
+        result = judge_with(exemptions, run, Baseline(before, ""), Settings())
         (case,) = quarantined_of(view_of(result))
         return STEP.after_judge(run, result.comparison), case
 
@@ -399,7 +406,7 @@ def test_runs_record_the_cases_that_were_in_quarantine_when_they_were_measured()
     assert stable_cases_of(record_quarantine(make_base(repeated), exemptions)) == (StableCase("demo", "flaky 1", 0),)
     # What a run keeps of a base that was measured before the entry is not recorded.
     run, base = make_run(suite(range(0), flaky_case(1))), make_base(suite(range(0), flaky_case(1)))
-    kept = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
+    kept = replace(run, suites=tuple(mark_source(each, carried=CarriedFrom("1", "main")) for each in run.suites))
     for now, before, recorded in ((kept, base, 0), (kept, record_quarantine(base, exemptions), 1), (run, base, 1)):
         assert len(list_stable_cases(leave_out_quarantine(now, before, (), exemptions).cases)) == recorded
 
@@ -459,7 +466,7 @@ def test_assertions_broken_only_in_quarantine_pass() -> None:
         run = replace(run, suites=(replace(run.suites[0], assertion_failed=True),))
         exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
         settings = Settings(min_pass_rate=0)
-        assert judge_run(run, Baseline(None, ""), settings, STEPS, exemptions=exemptions).exit_code == exit_code
+        assert judge_with(exemptions, run, Baseline(None, ""), settings).exit_code == exit_code
 
 
 def test_every_report_has_both() -> None:
@@ -551,7 +558,7 @@ def test_an_entry_for_one_variant_leaves_the_others_in_the_gate() -> None:
     entry = replace(FLAKY, suite="demo*t=1*")
     exemptions, settings = Exemptions(quarantined=(entry,), today=TODAY), Settings(min_pass_rate=1)
     for now, exit_code in (((1, 0), 0), ((0, 1), 1)):
-        result = judge_run(run(*now), Baseline(run(1, 1), ""), settings, STEPS, exemptions=exemptions)
+        result = judge_with(exemptions, run(*now), Baseline(run(1, 1), ""), settings)
         assert [(case.suite, case.case) for case in result.comparison.quarantined] == [("demo [t=1]", "flaky 1")]
         assert [len(each.columns) for each in result.comparison.run.suites] == [41, 40]
         assert result.comparison.base is not None

@@ -9,7 +9,7 @@ from typing import Any
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.steps import list_sections
+from scoregate.ci.steps import Judged, list_sections
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.evaluation import Threshold, Usage
@@ -148,7 +148,9 @@ def make_run(*suites: ExampleSuite, commit: str = "e4f5a6b", branch: str | None 
         version="1.0.0",
         commit=commit + "0" * (40 - len(commit)),
         branch=branch,
-        suites=tuple(replace(suite, read=_of(cases, at)) for at, suite in enumerate(fold.results())),
+        suites=tuple(
+            replace(suite, trials=replace(suite.trials, read=_of(cases, at))) for at, suite in enumerate(fold.results())
+        ),
         read=lambda: iter(cases),
         **defaults,
     )
@@ -166,7 +168,7 @@ def make_base(*suites: ExampleSuite, **fields: Any) -> Run:
 
 def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext = CONTEXT) -> ReportView:
     """The view of a comparison, with what all features say."""
-    return build_view(comparison, verdict, context, list_sections(STEPS, comparison, verdict))
+    return build_view(comparison, verdict, context, list_sections(STEPS, Judged(comparison, verdict)))
 
 
 def view_of(

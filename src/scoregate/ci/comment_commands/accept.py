@@ -24,13 +24,15 @@ from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.context import MeasuredCommit, PullRequest
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.judge import judge_run
+from scoregate.ci.judge import judge
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.report.markdown import code, fence
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import environment_value, load_settings
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
+from scoregate.ci.steps import ComparedSides, Judged
+from scoregate.core.exemptions import EXEMPTIONS, AcceptedRegression, Exemptions
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
 
 _MOST_ARTIFACTS = 100
 _LONGEST_ENTRIES = 2_500
@@ -131,14 +133,14 @@ async def _read_run(context: CommandContext, commit: str) -> Run | None:
     return None
 
 
-async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: str) -> Any:
+async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: str) -> Judged:
     """Judge a run by the settings of its base, with the entries that the head has already."""
     base = await find_merged_base(context.api, head, merge_commit=run.commit)
     files = GitHubFiles(context.api, base.commit or head.base_sha)
     layer = await read_commit_layer(files, folder)
     settings = load_settings(context.root, context.environ, base=layer)
     own = await read_commit_exemptions(GitHubFiles(context.api, head.head_sha), folder, where="")
-    exemptions = Exemptions(own.accepted, own.quarantined, today=time.strftime("%Y-%m-%d", time.gmtime()))
+    entries = Exemptions(own.accepted, own.quarantined, today=time.strftime("%Y-%m-%d", time.gmtime()))
     github = context.connection.github
     job = JobContext(
         context.root,
@@ -150,4 +152,5 @@ async def _judge(context: CommandContext, head: PullRequest, run: Run, folder: s
         base=base,
     )
     baseline = await find_baseline(settings, build_reporting(job))
-    return judge_run(run, baseline, settings, context.steps, exemptions=exemptions, with_slices=False)
+    sides = ComparedSides(run, baseline, settings, NO_SLOTS.put(EXEMPTIONS, entries))
+    return judge(sides, context.steps, with_slices=False)

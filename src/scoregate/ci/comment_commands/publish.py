@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +16,6 @@ from scoregate.ci.baseline.artifact import read_artifact
 from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.ci.comment_commands.status import CommitState, set_status
 from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.exemptions import load_exemptions
 from scoregate.ci.fork_comment import PublishedRun, remove_claims
 from scoregate.ci.github.base import find_merged_base
 from scoregate.ci.github.client import Api
@@ -93,19 +91,8 @@ async def _publish_run(
     # The run of an older commit must not replace the comment on the newest one.
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
-    reporting = replace(
-        build_reporting(replace(context, settings=settings, subject=subject, base=base)),
-        # This job has checked out the default branch, without the entries that the pull request adds.
-        load_exemptions=partial(
-            load_exemptions,
-            context.root,
-            connection=connection,
-            request=measured,
-            base=base,
-            folder=context.folder,
-            head=GitHubFiles(api, commit),
-        ),
-    )
+    head = GitHubFiles(api, commit)
+    reporting = build_reporting(replace(context, settings=settings, subject=subject, base=base, head=head))
     outcome = await gate_finished_run(remove_claims(run, settings), settings, reporting, steps)
     return PublishedRun(connection.key, outcome)
 

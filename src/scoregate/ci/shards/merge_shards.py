@@ -8,17 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import compare_without_slices
+from scoregate.ci.judge import compare_sides
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
-from scoregate.ci.steps import Step
+from scoregate.ci.steps import ComparedSides, Step
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.dependencies import merge_shard_dependencies
@@ -206,20 +206,17 @@ def _describe(shards: Sequence[ReadShard], of: int) -> Iterator[str]:
     yield from problems[:_MOST_PROBLEMS]
 
 
-def check_with_baseline(
-    settings: Settings, base: str, steps: Sequence[Step], amend: AmendRun, run: Run, baseline: Baseline
-) -> Run:
+def check_with_baseline(base: str, steps: Sequence[Step], amend: AmendRun, sides: ComparedSides) -> Run:
     """The run with what only the whole run and its baseline show, such as another baseline than the shards'.
 
     Args:
-        settings: the settings of the project.
         base: the id of the baseline that the shards used; empty if they used none.
         steps: check what their features have measured.
         amend: writes the run again.
-        run: the merged run.
-        baseline: what it is compared with.
+        sides: the merged run, and what it is judged with.
     """
-    compare = compare_without_slices(settings, steps)
+    run, baseline = sides.run, sides.baseline
+    compare = partial(compare_sides, sides, steps=steps)
     changed = run
     for step in steps:
         changed = step.check_merged(changed, baseline, compare)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -14,18 +15,19 @@ from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.judge import INTERRUPTED, compare_without_slices
+from scoregate.ci.judge import compare_sides
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
-from scoregate.ci.steps import Step, Work, measure_more
+from scoregate.ci.steps import INTERRUPTED, ComparedSides, Step, Work, find_sides, measure_more
 from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.core.sharding.partition import Partition
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import RecordError
 from scoregate.features.table import FEATURES
 
@@ -161,9 +163,10 @@ async def _measure(
     if run.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     ports.amend(run)
-    load, compare = ports.reporting.load_exemptions, compare_without_slices(settings, steps)
-    work = Work(run, baseline, plan, settings, ports, load, compare)
-    run = (await measure_more([each for each in steps if each.in_shards], work)).run
+    steps = [each for each in steps if each.in_shards]
+    slots = await find_sides(steps, ports.reporting.context, settings) if confirms and run.complete else NO_SLOTS
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
+    run = (await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))).run
     if ports.stop.is_set():
         run = replace(run, complete=False)
         ports.amend(run)

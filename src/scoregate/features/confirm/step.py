@@ -24,7 +24,7 @@ class ConfirmStep(Step):
             return work
         from scoregate.features.confirm.tries import confirm_failures
 
-        comparison = work.compare(work.run, work.baseline, await work.load_exemptions())
+        comparison = work.compare(work.run, work.baseline)
         return replace(work, run=await confirm_failures(work.run, comparison, work.plan, work.settings, work.ports))
 
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:

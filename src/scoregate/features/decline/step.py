@@ -42,7 +42,7 @@ class DeclineStep(Step):
         earlier = await find_decline_base(context.root, settings, environ=environ, connection=connection, base=base)
         return slots.put(EARLIER, earlier)
 
-    def restore_sides(self, run: Run, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
         try:
             known = run.slots.get(STORED)
         except RecordError as error:

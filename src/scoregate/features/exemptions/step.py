@@ -7,23 +7,48 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, Step
+from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
+    from scoregate.ci.job import JobContext
+    from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.runs.run import Run
     from scoregate.core.sections import Section
+    from scoregate.core.slots import Slots
 
 
 class ExemptionsStep(Step):
     """Keeps how often cases in quarantine have passed, and says which entries count."""
 
     name = "exemptions"
+    in_shards = True
+
+    async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
+        from scoregate.ci.exemptions import load_exemptions
+
+        subject = context.subject
+        entries = await load_exemptions(
+            context.root,
+            connection=context.connection,
+            request=None if subject is None else subject.request,
+            base=context.base,
+            folder=context.folder,
+            head=context.head,
+        )
+        return slots.put(EXEMPTIONS, entries)
+
+    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+        from scoregate.ci.exemptions import load_job_exemptions
+
+        if slots.get(EXEMPTIONS) is not None:
+            return slots
+        return slots.put(EXEMPTIONS, await load_job_exemptions(context.root, context.settings, context.environ))
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:
             return run
         from scoregate.core.comparison.stable_cases import list_stable_cases
-        from scoregate.core.exemptions import STABLE_CASES
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoregate.ci.steps import Step, Work
+from scoregate.core.exemptions import EXEMPTIONS, Exemptions
 
 
 class ExtrasStep(Step):
@@ -17,7 +18,7 @@ class ExtrasStep(Step):
             return work
         from scoregate.features.extras.repeats import repeat_undecided_cases
 
-        exemptions = await work.load_exemptions()
+        exemptions = work.slots.get(EXEMPTIONS) or Exemptions()
         run, baseline = await repeat_undecided_cases(
             work.run, work.baseline, work.plan, work.settings, work.ports, exemptions=exemptions
         )
