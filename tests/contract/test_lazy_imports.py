@@ -38,7 +38,7 @@ LATE = {
         "scoregate.ci.report.html",
         "scoregate.ci.report.markdown",
         "scoregate.features.extras.repeats",
-        "scoregate.ci.importers",
+        "scoregate.features.imports.reader",
     ),
     *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),

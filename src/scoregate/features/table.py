@@ -17,6 +17,10 @@ from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.traces.declare import FEATURE as TRACES
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("imports"),
+    TRACES,  # what suites do at the gateway happens within their traces
+    Feature("foreign"),
+    Feature("cluster"),
     DECLINE,
     AFFECTED,
     EXTRAS,
@@ -24,12 +28,11 @@ FEATURES: tuple[Feature, ...] = (
     SKIP_LABEL,
     DRIFT,
     ALERT,
-    TRACES,
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms", has_hooks=False),
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
     Feature("costs", has_hooks=False),
-    Feature("gateway", has_hooks=False),  # the calls explain the costs
+    Feature("gateway"),  # the calls explain the costs
     COVERAGE,
 )

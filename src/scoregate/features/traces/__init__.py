@@ -1,1 +1,1 @@
-"""Spans that suites send over OTLP become trajectories of their cases."""
+"""`otlp_receiver`: spans that suites send over OTLP, as trajectories of their cases."""

@@ -16,4 +16,4 @@ OTLP_RECEIVER = Setting(
     after="base_runs",
     decides_results=True,
 )
-FEATURE = Feature("traces", settings=(OTLP_RECEIVER,), has_hooks=False, has_section=False)
+FEATURE = Feature("traces", settings=(OTLP_RECEIVER,))
