@@ -28,7 +28,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.core.declarations.declaration import Declared, Setting, insert_names
+from scoregate.core.declarations.declaration import Declared, Owner, Setting, insert_names
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # this file is run by its path, too
@@ -46,7 +46,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 # below another, else at `*`, else at the end.
 GROUPS = {
     "What runs": (
-        "working_directory paths suite config commands configs agent arms max_suites executor scheduler retries"
+        "working_directory paths suite config commands configs agent arms max_suites"
         " max_cases repeats timeout message affected approved"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
@@ -99,7 +99,6 @@ TYPES = {
     "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
     "ShowOutputs": "`full` or `none`",
-    "ExecutorKind": "`local` or `dask`",
     "PolicySource": "`head` or `base`",
     "SecretStr": "text",
     "Words": "text, or list of texts",
@@ -122,7 +121,10 @@ TYPES = {
     "tuple[Mapping[Text, VersionOrTag], ...]": "list of tables",
 }
 # Settings that a file can't set, and settings that only a file can set.
-NOT_IN_FILES = ("working_directory", "github_token", "executor", "scheduler")
+NOT_IN_FILES = (
+    *("working_directory", "github_token"),
+    *(each.name for each in FEATURE_SETTINGS if each.owner is Owner.WORKFLOW),
+)
 TABLES = {
     "agent": "AgentSettings",
     "arms": "ArmsSettings",

@@ -19,7 +19,8 @@ from scoregate.ci.kept_cases import describe_rows, describe_source
 from scoregate.ci.plan import AffectedPlan, CarriedScripts, KeptCases, Plan
 from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
-from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings.limit_fields import runs_elsewhere
 from scoregate.core.runs.dependencies import merge_dependencies
 from scoregate.core.runs.evidence import TrialOrigin, Trials, list_sources
 from scoregate.core.runs.run import Run, SuiteResult
@@ -85,7 +86,7 @@ def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree
         and not (AFFECTED_PUSH.of(settings) and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
         is BaselineKind.RERUN,
-        "workers of a cluster record nothing": settings.executor is not ExecutorKind.LOCAL,
+        "workers of a cluster record nothing": runs_elsewhere(settings),
         "the change itself names its baseline": job is not None and is_named_by_change,
         "a part of the suites or cases was named": is_part,
         "git can't list the files of this project": tree is None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scoregate.core.declarations.declaration import Feature
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
 from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
@@ -20,7 +21,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("imports"),
     TRACES,  # what suites do at the gateway happens within their traces
     Feature("foreign"),
-    Feature("cluster"),
+    CLUSTER,
     DECLINE,
     AFFECTED,
     EXTRAS,

@@ -12,13 +12,12 @@ from scoregate.ci.settings.fields import (
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings
 from scoregate.ci.settings.limit_fields import SuiteSettings
 from scoregate.ci.settings.load import environment_value, load_settings, parse_table
-from scoregate.ci.settings.model import ExecutorKind, Settings
+from scoregate.ci.settings.model import Settings
 
 __all__ = [
     "BaselineKind",
     "Command",
     "CommentMode",
-    "ExecutorKind",
     "GatewayMode",
     "GatewayProviderSettings",
     "OfflineConfig",

@@ -92,6 +92,11 @@ DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
 }
 
 
+def runs_elsewhere(settings: object) -> bool:
+    """Whether a setting of a feature lets suites run on other machines."""
+    return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
+
+
 def doubts_base(settings: object) -> bool:
     """Whether a setting of a feature keeps results of the base from being reused."""
     return any(each.of(settings) for each in FEATURE_SETTINGS if each.doubts_base)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -51,13 +50,6 @@ from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
-
-
-class ExecutorKind(StrEnum):
-    """Where scripts run."""
-
-    LOCAL = "local"
-    DASK = "dask"
 
 
 def _check_address(value: str) -> str:
@@ -126,18 +118,6 @@ class Settings(FeatureSettings, LimitFields):
     """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them. CI jobs keep none."""
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     """How many scripts run at a time."""
-    executor: ExecutorKind = ExecutorKind.LOCAL
-    """Where scripts run. `local`: on this machine. `dask`: in parts on the workers of a Dask cluster, which the extra
-    `scoregate[dask]` needs. No settings file can set it.
-    """
-    scheduler: Text | None = None
-    """The address of Dask's scheduler, such as `tls://dask.example.com:8786`. Without it, `executor = "dask"` starts
-    `max_suites` workers on this machine. No settings file can set it: who controls the scheduler controls this process.
-    """
-    retries: NonNegativeInt = 3
-    """How often a part of a run on a cluster runs again after its worker is lost. An attempt that finished results
-    doesn't count, because these are kept.
-    """
     max_cases: Count | None = None
     """Run only the first N cases of each suite."""
     repeats: Repeats | None = None

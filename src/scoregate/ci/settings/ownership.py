@@ -17,14 +17,12 @@ def _list_owned(owner: Owner) -> Iterator[str]:
 
 
 # No file can set these.
-WORKFLOW_SETTINGS = frozenset(
-    {"working_directory", "github_token", "approved", "executor", "scheduler", *_list_owned(Owner.WORKFLOW)}
-)
+WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", *_list_owned(Owner.WORKFLOW)})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
     {
         *("install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version"),
-        *("retries", "timeout", *_list_owned(Owner.HEAD)),
+        *("timeout", *_list_owned(Owner.HEAD)),
     }
 )
 # What is run, what it is compared with, what is required of it, and what is published.

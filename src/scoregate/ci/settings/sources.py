@@ -32,14 +32,6 @@ _PATHS = ("out", "python", "baseline", "env_file")
 _REFUSALS = {
     "approved": (", but a change can't approve itself", "Remove it. The workflow sets it."),
     "github_token": ("", "Remove it. Tokens belong in the environment only."),
-    "executor": (
-        ", but a change must not choose where code runs",
-        "Remove it. Use --executor or SCOREGATE_EXECUTOR.",
-    ),
-    "scheduler": (
-        ", but a change must not choose where code runs",
-        "Remove it. Use --scheduler or SCOREGATE_SCHEDULER.",
-    ),
     **{each.name: each.refusal for each in FEATURE_SETTINGS if each.owner is Owner.WORKFLOW},
 }
 

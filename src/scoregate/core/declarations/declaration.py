@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Limits, Policy, Severity
@@ -84,6 +84,26 @@ def choose_from(choices: type[StrEnum], *, is_list: bool = False) -> Kind[Any]:
     return Kind("", None, choices=choices, is_list=is_list)
 
 
+OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "skip"]
+
+
+@record
+class Option:
+    """The option of a setting on the command line.
+
+    Attributes:
+        group: the options among which the help lists it.
+        help: its help text.
+        metavar: how the help calls its value; empty for choices, flags and numbers that need no name.
+        bare: the value of the option without a value; empty if it needs one.
+    """
+
+    group: OptionGroup
+    help: str
+    metavar: str | None = None
+    bare: str = ""
+
+
 @record
 class Limit(Generic[_T]):
     """A limit, which can be set for all suites and for some. The base's settings own all limits.
@@ -94,6 +114,7 @@ class Limit(Generic[_T]):
         text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        option: its option on the command line; None for none.
     """
 
     name: str
@@ -101,6 +122,7 @@ class Limit(Generic[_T]):
     text: str = ""
     is_relative: bool = False
     is_enough: bool = False
+    option: Option | None = None
 
     def of(self, limits: Limits) -> _T:
         """Its value in the limits of a suite."""
@@ -144,6 +166,8 @@ class Setting(Generic[_T]):
         is_shared: whether shards of one run must agree on it.
         doubts_base: whether results of the base are not reused while it is set.
         decides_results: whether results are only reused if it is equal.
+        moves_suites: whether suites run on another machine unless it has its default.
+        option: its option on the command line; None for none.
     """
 
     name: str
@@ -160,6 +184,8 @@ class Setting(Generic[_T]):
     is_shared: bool = False
     doubts_base: bool = False
     decides_results: bool = False
+    moves_suites: bool = False
+    option: Option | None = None
 
     def of(self, settings: object) -> _T:
         """Its value in the settings."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scoregate.core.declarations.declaration import ExtraTrials, Feature, Setting, choose_from
+from scoregate.core.declarations.declaration import ExtraTrials, Feature, Option, Setting, choose_from
 from scoregate.core.declarations.kernel import FAIL_ON_CRITICAL
 
 
@@ -28,6 +28,11 @@ CONFIRM = Setting[Confirm | None](
     after="github_token",
     below="fail_on_critical",
     is_shared=True,
+    option=Option(
+        "running",
+        "Rerun newly failing cases before they count: those tagged critical, or all (at most 15).",
+        bare="critical",
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import FLAG, Feature, Setting
+from scoregate.core.declarations.declaration import FLAG, Feature, Option, Setting
 
 ALLOW_SKIP = Setting(
     "allow_skip",
@@ -13,5 +13,6 @@ ALLOW_SKIP = Setting(
     """,
     "What runs",
     after="approved",
+    option=Option("skip", "Let a pull request with the label `scoregate: skip` pass without a run."),
 )
 FEATURE = Feature("skip_label", settings=(ALLOW_SKIP,), has_hooks=False, has_section=False)
