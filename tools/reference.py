@@ -47,7 +47,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs agent arms max_suites"
-        " max_cases repeats timeout message affected approved"
+        " max_cases repeats timeout message affected affected_push approved"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch base_runs require_baseline policy_from",

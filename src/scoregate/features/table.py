@@ -18,22 +18,29 @@ from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.traces.declare import FEATURE as TRACES
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("setup"),
     Feature("imports"),
     TRACES,  # what suites do at the gateway happens within their traces
     Feature("foreign"),
     CLUSTER,
+    Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
-    AFFECTED,
+    Feature("resume"),
+    AFFECTED,  # what the base measured comes before what an earlier attempt did
     EXTRAS,
+    Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved
     SKIP_LABEL,
     DRIFT,
     ALERT,
     CONFIRM,  # repeats and the control can change which cases fail newly
-    Feature("arms", has_hooks=False),
+    Feature("arms"),
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
-    Feature("costs", has_hooks=False),
+    Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
     COVERAGE,
+    Feature("otlp"),
+    Feature("forks", in_runs=False),
+    Feature("check_run"),  # completes the check once everything else is delivered
 )

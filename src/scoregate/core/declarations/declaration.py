@@ -237,8 +237,8 @@ class Feature:
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
-        has_hooks: whether it has a module `step`.
-        has_section: whether its module `section` says something in reports, if it has no hooks.
+        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
+        in_runs: whether it takes part in runs; otherwise only commands use it.
     """
 
     name: str
@@ -247,4 +247,4 @@ class Feature:
     settings: tuple[Setting[Any], ...] = ()
     trials: ExtraTrials = _NO_TRIALS
     has_hooks: bool = True
-    has_section: bool = True
+    in_runs: bool = True

@@ -1,1 +1,1 @@
-"""`affected`: only suites that a change can affect run."""
+"""Run only the suites that a change can affect; the others keep the results of the base's run."""

@@ -1,24 +1,16 @@
-"""The settings of `affected`. The setting itself is the kernel's: it records what suites read."""
+"""The setting `annotate_unread`. `affected` is the kernel's, which records what suites read."""
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import FLAG, GLOBS, Feature, Setting
+from scoregate.core.declarations.declaration import GLOBS, Feature, Setting
 
-AFFECTED_PUSH = Setting(
-    "affected_push",
-    FLAG,
-    False,
-    "With `affected`, a push to the base branch also runs only suites that changed since its last complete run.",
-    "What runs",
-    after="affected",
-)
 ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     "annotate_unread",
     GLOBS,
     (),
     "With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them.",
     "Reports",
-    after="affected",
+    after="affected_push",
     below="annotations",
 )
-FEATURE = Feature("affected", settings=(AFFECTED_PUSH, ANNOTATE_UNREAD), has_hooks=False, has_section=False)
+FEATURE = Feature("affected", settings=(ANNOTATE_UNREAD,))

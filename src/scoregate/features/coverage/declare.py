@@ -14,7 +14,7 @@ COVERAGE_TOOLS = Setting[tuple[str, ...]](
     Or it is an MCP server, which is asked for its list after the run: `mcp:` and a command, or an address.
     """,
     "Reports",
-    after="affected",
+    after="affected_push",
     below="annotations",
 )
 COVERAGE_PROMPTS = Setting[tuple[str, ...]](
@@ -23,7 +23,7 @@ COVERAGE_PROMPTS = Setting[tuple[str, ...]](
     (),
     "With `affected`: globs of files, such as `prompts/**`. Reports show which of them no suite reads.",
     "Reports",
-    after="affected",
+    after="affected_push",
     below="annotations",
 )
 ANNOTATE_COVERAGE = Setting(
@@ -32,7 +32,7 @@ ANNOTATE_COVERAGE = Setting(
     False,
     "Whether tools and prompts that no case uses get a note where they are defined.",
     "Reports",
-    after="affected",
+    after="affected_push",
     below="annotations",
 )
 FEATURE = Feature("coverage", settings=(COVERAGE_TOOLS, COVERAGE_PROMPTS, ANNOTATE_COVERAGE))

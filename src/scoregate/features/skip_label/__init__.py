@@ -1,1 +1,1 @@
-"""The label that lets a pull request pass without a run."""
+"""The label `scoregate: skip`: a pull request without a run."""

@@ -15,4 +15,4 @@ ALLOW_SKIP = Setting(
     after="approved",
     option=Option("skip", "Let a pull request with the label `scoregate: skip` pass without a run."),
 )
-FEATURE = Feature("skip_label", settings=(ALLOW_SKIP,), has_hooks=False, has_section=False)
+FEATURE = Feature("skip_label", settings=(ALLOW_SKIP,), in_runs=False)
