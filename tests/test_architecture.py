@@ -62,7 +62,6 @@ STAGES = {
 GLUE = {
     "ci.affected",
     "ci.kept_cases",
-    "ci.alert",
     "ci.arms",
     "ci.comment_commands",
     "ci.base_settings",

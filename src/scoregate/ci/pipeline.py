@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,7 +30,6 @@ from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.costs.forecast import Forecast
-    from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.ci.resume import ResumedPlan
     from scoregate.core.comparison.comparison import Comparison
 
@@ -57,8 +56,9 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> J
         sides = ComparedSides(work.run, work.baseline, settings, work.slots, ports.reporting.calibrations)
         judged = judge(sides, steps)
         _keep_after_judge(work.run, judged.comparison, ports.amend, steps)
-        alert = await _find_alert(judged, work.plan, settings, ports, lambda run: judge(replace(sides, run=run), steps))
-        outcome = await _report(judged, ports.reporting, steps, alert)
+        for step in steps:
+            judged = await step.measure_again(work, judged, lambda run: judge(replace(sides, run=run), steps))
+        outcome = await _report(judged, ports.reporting, steps)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
@@ -134,22 +134,6 @@ async def _record(
         run = resumed.describe_reuse(run)
         ports.amend(run)
     return run
-
-
-async def _find_alert(
-    judged: Judged, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], Judged]
-) -> Alert | None:
-    """What a run of the base branch alerts about; None if the settings ask for no alerts."""
-    if not ports.reporting.alerts:
-        return None
-    from scoregate.ci.alert import find_alert
-    from scoregate.ci.report.alert import list_problems
-
-    def judge_again(run: Run) -> Iterable[AlertProblem]:
-        second = judge(run)
-        return list_problems(second.comparison, second.verdict)
-
-    return await find_alert(judged.comparison, judged.verdict, plan, settings, ports, judge_again=judge_again)
 
 
 @asynccontextmanager
@@ -253,11 +237,10 @@ def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: 
         amend(changed)
 
 
-async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None) -> Judged:
-    from scoregate.ci.report.alert import ALERT
+async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -> Judged:
     from scoregate.ci.report.build_view import build_view
 
-    comparison = replace(judged.comparison, slots=judged.comparison.slots.put(ALERT, alert))
+    comparison = judged.comparison
     for step in steps:
         comparison = await step.before_report(comparison, reporting.context)
     sections = list_sections(steps, replace(judged, comparison=comparison))

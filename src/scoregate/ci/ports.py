@@ -72,7 +72,6 @@ class Reporting:
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
-        alerts: whether the run reports what got worse, see the setting `alert`.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
@@ -83,7 +82,6 @@ class Reporting:
     publish: Callable[[ReportView, Sequence[Publisher]], Awaitable[Delivery]]
     context: JobContext
     is_scheduled: bool = False
-    alerts: bool = False
     preload: Callable[[], None] = lambda: None
 
 

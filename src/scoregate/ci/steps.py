@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
+JudgeRun: TypeAlias = "Callable[[Run], Judged]"
 
 
 @record
@@ -115,7 +116,7 @@ class Step:
         """Find what else the run is compared with, before money is spent."""
         return slots
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
@@ -142,6 +143,10 @@ class Step:
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         """Keep in the run what the next one needs of its judgement."""
         return run
+
+    async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
+        """Measure a part of a run again that was measured and judged here, to judge that too before it is reported."""
+        return judged
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
         """Find what only reports need, once a run is judged in a job."""

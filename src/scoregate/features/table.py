@@ -20,4 +20,5 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs", has_hooks=False),
     Feature("gateway", has_hooks=False),  # the calls explain the costs
     Feature("coverage"),
+    Feature("alert"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from scoregate.ci.steps import Judged, Step
 from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
@@ -38,12 +41,12 @@ class ExemptionsStep(Step):
         )
         return slots.put(EXEMPTIONS, entries)
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         from scoregate.ci.exemptions import load_job_exemptions
 
         if slots.get(EXEMPTIONS) is not None:
             return slots
-        return slots.put(EXEMPTIONS, await load_job_exemptions(context.root, context.settings, context.environ))
+        return slots.put(EXEMPTIONS, await load_job_exemptions(root, settings, os.environ))
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:

@@ -1,0 +1,1 @@
+"""`alert`: what got worse on the base branch is measured again, and reported."""
