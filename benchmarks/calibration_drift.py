@@ -13,12 +13,14 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
+from scoregate.ci.steps import find_adjusters
+from scoregate.core.comparison.adjusted_rows import AdjustRows
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.runs.run import Run
+from scoregate.features.drift.estimate import Drift, DriftState
+from scoregate.features.drift.step import STEP
 
 KINDS = (MIXED, RUBRIC)
 # The number of cases and of control cases.
@@ -58,19 +60,25 @@ class Answer:
     row: Row
 
     @property
+    def drift(self) -> Drift:
+        """What the control says."""
+        assert isinstance(self.row.adjustment, Drift)
+        return self.row.adjustment
+
+    @property
     def is_corrected(self) -> bool:
         """Whether the control was large enough."""
-        return self.row.drift is not None and self.row.drift.state is DriftState.CORRECTED
+        return self.drift.state is DriftState.CORRECTED
 
     @property
     def is_drift(self) -> bool:
         """Whether the row is labelled drift."""
-        return self.row.label is RowLabel.DRIFT
+        return self.row.label is RowLabel.EXPLAINED
 
     @property
     def is_same(self) -> bool:
         """Whether nothing but the note of the control differs."""
-        return replace(self.row, drift=None) == self.plain
+        return replace(self.row, adjustment=None) == self.plain
 
 
 def report(effort: Effort) -> Iterator[Target]:
@@ -94,12 +102,12 @@ def report_suites(effort: Effort) -> Iterator[Target]:
                 rates = [
                     asked.rate(lambda each: each.plain.label is RowLabel.WORSE),
                     asked.rate(lambda each: each.row.label is RowLabel.WORSE),
-                    asked.rate(lambda each: each.row.label is RowLabel.DRIFT),
-                    asked.rate(lambda each: has_drifted(each.row)),
+                    asked.rate(lambda each: each.row.label is RowLabel.EXPLAINED),
+                    asked.rate(lambda each: each.drift.has_moved()),
                     asked.rate(lambda each: each.is_corrected),
                 ]
-                needed = asked.mean(lambda each: each.row.drift.needed if each.row.drift else 0)
-                power = asked.mean(lambda each: (each.row.drift.power or 0.0) if each.row.drift else 0.0)
+                needed = asked.mean(lambda each: each.drift.needed)
+                power = asked.mean(lambda each: each.drift.power or 0.0)
                 shown = (f"{needed.value:.0f}", f"{power.value:.2f}")
                 print_row(kind.name, n, control, f"{provider:+g}", f"{change:+g}", *rates, *shown)
                 if control < 50:
@@ -164,7 +172,7 @@ def _ask_slices(source: Generator, *, kind: Kind, n: int, control: int, provider
     choice = SliceChoice(({"f": {f"v{at}": list(range(at * n, (at + 1) * n)) for at in range(4)}},))
     plain = compare(new, base, criteria=CRITERIA, slices=choice)
     controlled = replace(new, control=run_of({"e": scores[:, None]}))
-    rows = compare(controlled, base, criteria=CRITERIA, slices=choice)
+    rows = compare(controlled, base, criteria=CRITERIA, slices=choice, adjusters=_find_adjusters(controlled, base))
     return SliceAnswer(tuple(each.row for each in plain.slices.rows), tuple(each.row for each in rows.slices.rows))
 
 
@@ -182,7 +190,12 @@ def _ask(source: Generator, *, kind: Kind, n: int, control: int, provider: float
     scores[chosen] = _scores(kind, source, moved)[chosen]
     plain = compare(new, base, criteria=CRITERIA).rows[0]
     controlled = replace(new, control=run_of({"e": scores[:, None]}))
-    return Answer(plain, compare(controlled, base, criteria=CRITERIA).rows[0])
+    adjusters = _find_adjusters(controlled, base)
+    return Answer(plain, compare(controlled, base, criteria=CRITERIA, adjusters=adjusters).rows[0])
+
+
+def _find_adjusters(run: Run, base: Run) -> list[AdjustRows]:
+    return find_adjusters([STEP], run, base, lambda _: CRITERIA)
 
 
 def _run(kind: Kind, source: Generator, quality: Array) -> Run:

@@ -21,6 +21,7 @@ from scoregate.core.comparison.pairing import Pairs
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
@@ -77,7 +78,7 @@ def run_of(
         setattr(columns, name, array("d", [nan] * trials if known is None else known.ravel().tolist()))
     columns.scores = {name: array("d", found.ravel().tolist()) for name, found in scores.items()}
     infos = {name: EvaluatorInfo(name) for name in scores}
-    suite = SuiteResult("bot", "bot", script="bot.py", evaluators=infos, columns=columns, complete=True)
+    suite = SuiteResult("bot", "bot", script="bot.py", evaluators=infos, trials=Trials(columns), complete=True)
     return Run("run", started=0, finished=1, version="1", commit="base", complete=True, suites=(suite,))
 
 

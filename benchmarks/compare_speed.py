@@ -20,6 +20,7 @@ from rows import Row
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
@@ -77,7 +78,7 @@ def _columns(load: Load, seed: int) -> Columns:
 def _run(load: Load, seed: int) -> Run:
     names = [f"evaluator-{at}" for at in range(load.evaluators)]
     infos = {name: EvaluatorInfo(name, Fingerprint(source="a")) for name in names}
-    suite = SuiteResult("bot", "bot", evaluators=infos, columns=_columns(load, seed), complete=True)
+    suite = SuiteResult("bot", "bot", evaluators=infos, trials=Trials(_columns(load, seed)), complete=True)
     return Run(f"run-{seed}", started=0, finished=1, version="1", commit="base", suites=(suite,))
 
 

@@ -26,6 +26,7 @@ from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 CASES, EVALUATORS, SUITES = 2_000, ("exact", "helpful", "safe", "short"), 10
@@ -51,7 +52,9 @@ def write_run(folder: Path, number: int, runs: int, source: random.Random) -> No
         mark = Fingerprint(model=f"judge-{number * 3 // runs}", prompt="p")
         infos = {name: EvaluatorInfo(name, mark) for name in EVALUATORS}
         suite = SuiteResult(id="", label="", evaluators=infos, complete=True)
-        suites = (replace(suite, id=f"suite-{at}", label=f"suite-{at}", columns=columns[at]) for at in range(SUITES))
+        suites = (
+            replace(suite, id=f"suite-{at}", label=f"suite-{at}", trials=Trials(columns[at])) for at in range(SUITES)
+        )
         at = START + number * 8 * HOUR
         about = {"commit": f"{number:040x}", "branch": "main", "complete": True}
         writer.finish(Run(f"run-{number}", at, at + 60, "1", suites=tuple(suites), **about))

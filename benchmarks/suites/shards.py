@@ -12,6 +12,7 @@ from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import EvaluatorInfo, SuitePart
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, RunShard, Script, SuiteResult
 
 EVALUATORS = ("exact", "length", "polite")
@@ -36,7 +37,7 @@ def make(folder: Path, shards: int, cases: int) -> None:
             suite = SuiteResult(
                 "answers", "answers", script="evals/eval_answers.py", planned=len(columns), complete=True,
                 evaluators={name: EvaluatorInfo(name) for name in EVALUATORS}, sdk="scoregate 1",
-                columns=columns, part=SuitePart((number,), shards, cases, "0123456789abcdef"),
+                trials=Trials(columns), part=SuitePart((number,), shards, cases, "0123456789abcdef"),
                 duration_s=10.0,
             )  # fmt: skip
             shard = RunShard("0123456789abcdef", number, shards, f"{number:016x}")

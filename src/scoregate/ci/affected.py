@@ -21,6 +21,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
 from scoregate.core.runs.dependencies import merge_dependencies
+from scoregate.core.runs.evidence import TrialOrigin, Trials, list_sources
 from scoregate.core.runs.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
@@ -172,8 +173,8 @@ def add_carried(run: Run, carried: CarriedScripts, writer: RunWriter) -> Run:
         if suite.script in carried.scripts:
             places[index] = len(suites)
             label = f"{suite.id} ({suite.script})" if suite.label in labels else suite.label
-            source = suite.carried or describe_source(carried.run)
-            suites.append(replace(suite, label=label, read=None, variants=(), carried=source, kept=None))
+            source = suite.trials.find_run(TrialOrigin.CARRIED) or describe_source(carried.run)
+            suites.append(replace(suite, label=label, trials=Trials(suite.columns, list_sources(carried=source))))
     writer.add_media_of(carried.run)
     for case in carried.run.cases:
         if case.suite in places:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import ChosenPolicy, choose_policy
-from scoregate.ci.steps import ComparedSides, Judged, Step
+from scoregate.ci.steps import ComparedSides, Judged, Step, find_adjusters
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     chosen = _choose_policy(sides)
     policy, exemptions = chosen.policy, _find_exemptions(sides)
     slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
-    comparison = _compare_runs(sides.run, sides.baseline, policy, exemptions, slice_fields=slice_fields)
-    compare = partial(_compare_runs, policy=policy, exemptions=exemptions)
+    compare = partial(_compare_runs, policy=policy, exemptions=exemptions, steps=steps)
+    comparison = compare(sides.run, sides.baseline, slice_fields=slice_fields)
     for step in steps:
         comparison = step.after_compare(comparison, sides, compare)
     corrected, verdict = judge_comparison(
@@ -46,10 +46,10 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     return Judged(corrected, verdict)
 
 
-def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline) -> Comparison:
+def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
     sides = replace(sides, run=run, baseline=baseline)
-    return _compare_runs(run, baseline, _choose_policy(sides).policy, _find_exemptions(sides))
+    return _compare_runs(run, baseline, _choose_policy(sides).policy, _find_exemptions(sides), steps)
 
 
 def _choose_policy(sides: ComparedSides) -> ChosenPolicy:
@@ -64,7 +64,13 @@ def _find_exemptions(sides: ComparedSides) -> Exemptions:
 
 
 def _compare_runs(
-    run: Run, baseline: Baseline, policy: Policy, exemptions: Exemptions, *, slice_fields: Sequence[str] = ()
+    run: Run,
+    baseline: Baseline,
+    policy: Policy,
+    exemptions: Exemptions,
+    steps: Sequence[Step],
+    *,
+    slice_fields: Sequence[str] = (),
 ) -> Comparison:
     """Compare a run with another one, without the cases in quarantine.
 
@@ -90,6 +96,7 @@ def _compare_runs(
             criteria_of=policy.criteria_of,
             slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
             exemptions=exemptions,
+            adjusters=find_adjusters(steps, sides.run, sides.base, policy.criteria_of),
         )
 
     sides = leave_out()

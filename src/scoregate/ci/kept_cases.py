@@ -13,6 +13,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.resume import ResumedPlan, offer_results, suite_key
 from scoregate.ci.user_ids import Identity
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, add_earlier_uses
+from scoregate.core.runs.evidence import TrialOrigin, list_sources
 from scoregate.core.runs.run import Run, SuiteResult
 
 _RESUMED = "an earlier attempt measured some of its cases"
@@ -54,9 +55,10 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
         files = () if kept is None else kept.scripts.get(suite.script or "", ())
         if kept is None or base is None or not files or not suite.columns.reused:
             continue
-        source = base.carried or describe_source(kept.run)
-        is_whole = len(suite.columns.reused) == len(suite.columns) == len(base.columns)
-        suites[index] = replace(suite, carried=source) if is_whole else replace(suite, kept=source)
+        source = base.trials.find_run(TrialOrigin.CARRIED) or describe_source(kept.run)
+        is_whole = suite.columns.reused == len(suite.columns) == len(base.columns)
+        sources = list_sources(carried=source) if is_whole else list_sources(kept=source)
+        suites[index] = replace(suite, trials=replace(suite.trials, sources=sources))
         partly.add(suite.script or "")
         notices.append(_describe(suite, source, files))
     resumed = {suite.script for suite in run.suites if suite.script and suite.columns.reused} - partly
@@ -74,7 +76,7 @@ def describe_source(run: Run) -> CarriedFrom:
 
 def _describe(suite: SuiteResult, source: CarriedFrom, files: Collection[str]) -> str:
     total = len(suite.columns)
-    ran = total - len(suite.columns.reused)
+    ran = total - suite.columns.reused
     return (
         f"{suite.label}: {ran:,} of {number_format.count(total, 'case')} ran, because only rows of {', '.join(files)} "
         f"changed; the others are not affected and keep the results of {source.name}"

@@ -83,7 +83,7 @@ async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, s
     notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
     run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
     run = with_history(run, history, baseline, ports.amend, steps, slots)
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots))
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
     work = await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))
     run = work.run
     if work.baseline is not baseline:

@@ -314,7 +314,7 @@ def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:
         reusable: the results that were offered.
         name: the name of the stored run, for the notice.
     """
-    reused = sum(len(suite.columns.reused) for suite in run.suites)
+    reused = sum(suite.columns.reused for suite in run.suites)
     trials = sum(len(suite.columns) for suite in run.suites)
     reasons = reusable.refused + Counter(_refusals(run, reusable))
     notice = f"{reused:,} of {trials:,} results were reused from {name}"
@@ -338,7 +338,7 @@ def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:
         rows = {} if suite is None else {suite.columns.key(row): row for row in range(len(suite.columns))}
         for trial, definition in definitions.items():
             row = rows.get(trial)
-            if suite is not None and row in suite.columns.reused:
+            if suite is not None and row is not None and suite.columns.sources[row]:
                 continue
             if why or suite is None:
                 yield why if suite is None else f"of {suite.label} ({why})"

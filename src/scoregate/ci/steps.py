@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from scoregate.ci.ports import Ports
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.report.view import ReportView
+    from scoregate.core.comparison.adjusted_rows import AdjustRows
     from scoregate.core.comparison.agreement import Calibrations
-    from scoregate.core.comparison.comparison import Comparison
+    from scoregate.core.comparison.comparison import Comparison, CriteriaOf
     from scoregate.core.gate import Verdict
     from scoregate.core.gate.check import SuiteCheck
     from scoregate.core.sections import Section
@@ -136,6 +137,10 @@ class Step:
         """The merged run with what only the whole run and its baseline show."""
         return run
 
+    def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
+        """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
+        return None
+
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
@@ -167,6 +172,12 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
     return slots
+
+
+def find_adjusters(steps: Sequence[Step], run: Run, base: Run | None, criteria_of: CriteriaOf) -> list[AdjustRows]:
+    """What adjusts the rows of a comparison, in the order of the steps."""
+    found = () if base is None else (step.adjust_rows(run, base, criteria_of) for step in steps)
+    return [each for each in found if each is not None]
 
 
 def list_sections(steps: Sequence[Step], judged: Judged) -> list[Section]:

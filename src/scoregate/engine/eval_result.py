@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from scoregate.core.media import show_references
+from scoregate.core.records import record
 from scoregate.core.runs.case_means import count_passes
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.run import SuiteResult
@@ -98,6 +99,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
+@record
 class EvalResult(SuiteResult):
     """The result of `evaluate` and `run_test_suite`. With repeats, `cases` has each trial of a case.
 
@@ -105,7 +107,14 @@ class EvalResult(SuiteResult):
     error. `errors` are the problems of the suite itself.
     """
 
-    __slots__ = ()
+    variants: tuple[EvalResult, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
+        if self.variants:
+            return all(variant.passed for variant in self.variants)
+        return super(EvalResult, self).passed  # noqa: UP008 - `record` makes the class anew, so `super()` fails
 
     @property
     def pass_rate(self) -> float | None:
@@ -131,7 +140,7 @@ class EvalResult(SuiteResult):
         if self.variants:
             count = sum(len(each.columns) for each in self.variants)
             return CaseList(lambda: chain.from_iterable(each.cases for each in self.variants), count)
-        return CaseList(self.read, len(self.columns))
+        return CaseList(self.trials.read, len(self.columns))
 
     @property
     def failed(self) -> list[CaseResult]:
@@ -185,7 +194,7 @@ class EvalResult(SuiteResult):
         from scoregate.core.runs.run import Run
         from scoregate.version import __version__
 
-        if self.variants or other.variants:
+        if self.variants or (isinstance(other, EvalResult) and other.variants):
             raise ValueError("a grid search has several results; compare two of its `variants`")
         base_suite = replace(copy_result(other), id=self.id, params=self.params)
         run, base = (
@@ -209,8 +218,7 @@ class EvalResult(SuiteResult):
         from scoregate.core.comparison.variants import list_names
 
         variants = self.variants or ((self,) if self.params else ())
-        results = (each if isinstance(each, EvalResult) else copy_result(each) for each in variants)
-        return dict(zip(list_names(variants), results, strict=True))
+        return dict(zip(list_names(variants), variants, strict=True))
 
     @property
     def rankings(self) -> tuple[VariantRanking, ...]:
@@ -256,7 +264,7 @@ class EvalResult(SuiteResult):
     def _repr_html_(self) -> str:
         """A table for notebooks: failing cases first."""
         if self.variants:
-            return "".join(copy_result(each)._repr_html_() for each in self.variants)
+            return "".join(each._repr_html_() for each in self.variants)
         names = list(self.evaluators)
         columns = ("", "input", "output", "expected", *names, "reasons")
         heads = "".join(f"<th>{_html_text(column)}</th>" for column in columns)

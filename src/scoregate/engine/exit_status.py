@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scoregate.engine.imports import find_caller
 
 if TYPE_CHECKING:
-    from scoregate.core.runs.run import SuiteResult
+    from scoregate.engine.eval_result import EvalResult
 
 UNMEASURABLE = 3
 
@@ -24,7 +24,7 @@ def is_called_by_script() -> bool:
     return is_main and not hasattr(sys, "ps1") and not sys.flags.interactive
 
 
-def is_unmeasured(result: SuiteResult) -> bool:
+def is_unmeasured(result: EvalResult) -> bool:
     """Whether a suite without a single result was run: no case has a score, or waits for people."""
     return not any(part.evaluations or part.pending for part in result.variants or (result,))
 

@@ -97,6 +97,7 @@ class _LazyEvalResult(EvalResult):
 
     def __init__(self, log: EventLog) -> None:
         object.__setattr__(self, "_log", log)
+        object.__setattr__(self, "variants", ())
 
     def __getattr__(self, name: str) -> Any:
         result = reduce_log(self._log)

@@ -11,6 +11,7 @@ from scoregate.core.event_values import ErrorInfo
 from scoregate.core.frames import find_user_frames
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.run import SuiteResult
+from scoregate.engine.eval_result import EvalResult
 from scoregate.engine.terminal import one_line
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MOST_CASES, _MOST_RANKINGS = 5, 8
 _LONGEST_LINE = 300
 
 
-def summary(result: SuiteResult) -> str:
+def summary(result: EvalResult) -> str:
     """A short text about a result.
 
     Args:

@@ -46,7 +46,7 @@ def _revise_run(run: Run, revise: _ReviseCase) -> Run:
     for case in run.cases:
         columns[case.suite].add(revise(case))
     suites = (
-        replace(suite, columns=revised, read=_revise_reader(suite.read, revise))
+        replace(suite, trials=replace(suite.trials, columns=revised, read=_revise_reader(suite.trials.read, revise)))
         for suite, revised in zip(run.suites, columns, strict=True)
     )
     return replace(run, suites=tuple(suites), read=_revise_reader(run.read, revise))

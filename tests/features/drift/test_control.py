@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.features.drift.control import _list_suites
@@ -15,6 +15,5 @@ from scoregate.features.drift.control import _list_suites
 def test_only_suites_that_ran_as_a_whole_have_a_control(origin: str, number: int) -> None:
     run = run_of(ExampleSuite(scored(*[1.0] * 12)))
     (suite,) = run.suites
-    suite = replace(suite, columns=replace(suite.columns, reused={1, 2}))
-    suite = suite if not origin else replace(suite, **{origin: CarriedFrom("base", "main")})  # type: ignore[arg-type]
+    suite = mark_source(suite, {1, 2}, **({origin: CarriedFrom("base", "main")} if origin else {}))
     assert len(list(_list_suites(replace(run, suites=(suite,)), run, {"evals/demo.py"}))) == number

@@ -18,6 +18,7 @@ from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import Dependency
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, RunShard, SuiteResult
 from scoregate.errors import RecordError
 
@@ -112,7 +113,7 @@ async def test_an_unreadable_named_run_is_an_error(
         for case in (CaseResult(0, f"h{index}") for index in range(3)):
             columns.add(case)
             writer.add(case)
-        writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, columns=columns),)))
+        writer.finish(replace(RUN, suites=(SuiteResult("demo", "demo", complete=True, trials=Trials(columns)),)))
     baseline = await find_file_baseline(tmp_path, Settings(baseline="base"))
     assert baseline is not None
     assert baseline.run is not None

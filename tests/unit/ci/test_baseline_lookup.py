@@ -12,12 +12,13 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 
 
 def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: object) -> SuiteResult:
-    return SuiteResult("demo", "demo", sdk=sdk, columns=Columns(), read=lambda: cases, **more)  # type: ignore[arg-type]
+    return SuiteResult("demo", "demo", sdk=sdk, trials=Trials(Columns(), read=lambda: cases), **more)  # type: ignore[arg-type]
 
 
 def write_base(folder: Path, *suites: SuiteResult) -> dict[str, str]:

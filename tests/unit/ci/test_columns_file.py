@@ -15,6 +15,7 @@ from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
 from scoregate.core.event_values import NO_SCALE, ErrorInfo, PairwiseComparison
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -49,7 +50,8 @@ def _write(folder: Path, cases: list[CaseResult]) -> None:
             writer.add(case)
             suites[case.suite].add(case)
         results = tuple(
-            SuiteResult(f"s{index}", f"s{index}", complete=True, columns=each) for index, each in enumerate(suites)
+            SuiteResult(f"s{index}", f"s{index}", complete=True, trials=Trials(each))
+            for index, each in enumerate(suites)
         )
         writer.finish(Run("id", 1.0, 2.0, "0", complete=True, suites=results), with_columns=True)
 

@@ -20,6 +20,7 @@ from scoregate.core.evaluation import Threshold
 from scoregate.core.event_values import PairwiseComparison
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store
@@ -34,7 +35,7 @@ def write_pending(folder: Path) -> Run:
     columns.add(case)
     with RunWriter(folder) as writer:
         writer.add(case)
-        writer.finish(Run("1", 1.0, 2.0, "1", complete=True, suites=(SuiteResult("s", "s", columns=columns),)))
+        writer.finish(Run("1", 1.0, 2.0, "1", complete=True, suites=(SuiteResult("s", "s", trials=Trials(columns)),)))
     return read_run(folder)
 
 

@@ -22,6 +22,7 @@ from scoregate.ci.launch.media import MediaReader
 from scoregate.core.media import MOST_BYTES, MediaFile
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -34,7 +35,7 @@ def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None
         writer.add(case := CaseResult(0, "a", output=output))
         columns = Columns()
         columns.add(case)
-        return writer.finish(Run("id", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", columns=columns),)))
+        return writer.finish(Run("id", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", trials=Trials(columns)),)))
 
 
 def read(run: Run, data: bytes) -> MediaFile | None:

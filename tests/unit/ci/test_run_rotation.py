@@ -13,6 +13,7 @@ from scoregate.ci.archive import EARLIER, RunWriter, read_run
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -24,7 +25,7 @@ def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = 
             case = CaseResult(0, f"h{index}", evaluations={"e": Evaluation(1.0, Threshold(gte=0.5))})
             writer.add(case)
             columns.add(case)
-        suite = SuiteResult("s", "s", complete=True, columns=columns)
+        suite = SuiteResult("s", "s", complete=True, trials=Trials(columns))
         run = writer.finish(Run(id or f"id {number}", number, number + 0.5, "0.1", complete=True, suites=(suite,)))
     (out / "new.html").write_text(f"of {number}")
     (out / "new.html").replace(out / "report.html")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.core.comparison.comparison import Comparison, compare
@@ -20,8 +20,10 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import list_sources
 from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.run import Run, Script, SuiteResult
 
 ERROR = ErrorInfo("ValueError", "broken")
 HALF = Threshold(gte=0.5)
@@ -102,3 +104,15 @@ def row_of(new: ExampleSuite, old: ExampleSuite | None, evaluator: str = "e") ->
     """The one row of an evaluator."""
     (row,) = [row for row in compared(new, old).rows if row.evaluator == evaluator]
     return row
+
+
+def mark_source(suite: SuiteResult, reused: Collection[int] = (), **run: CarriedFrom) -> SuiteResult:
+    """The suite with the results of a run.
+
+    Args:
+        suite: the suite.
+        reused: the rows that it reused.
+        run: the run, as `carried` or `kept`; an earlier attempt without it.
+    """
+    columns = replace(suite.columns, sources=bytearray(row in reused for row in range(len(suite.columns))))
+    return replace(suite, trials=replace(suite.trials, columns=columns, sources=list_sources(**run)))

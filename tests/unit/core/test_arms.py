@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
-from tests.unit.core.builders import HALF, ExampleSuite, info, run_of
+from tests.unit.core.builders import HALF, ExampleSuite, info, mark_source, run_of
 
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
@@ -86,7 +86,7 @@ def test_harmful_and_unmeasured_effects_are_named() -> None:
 def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
     run = arms(GOOD, BAD, triggered=40)
     with_it, without = (
-        replace(each, columns=replace(each.columns, tokens=array("d", [tokens] * len(each.columns.hashes))))
+        each.with_columns(replace(each.columns, tokens=array("d", [tokens] * len(each.columns.hashes))))
         for each, tokens in zip(run.suites, (2_000, 100), strict=True)
     )
     assert sentence(compare(replace(run, suites=(with_it, without)), None)).endswith("; +1,900 tokens per case")
@@ -95,14 +95,14 @@ def test_trials_of_a_case_and_tokens_of_a_judge_are_named() -> None:
     text = sentence(compare(replace(run, suites=(with_it, without)), None))
     assert text.endswith("+1,900 tokens per case, those of the judge included")
     twice = replace(with_it.columns, hashes=["c0"] * len(with_it.columns.hashes))
-    text = sentence(compare(replace(run, suites=(replace(with_it, columns=twice), without)), None))
+    text = sentence(compare(replace(run, suites=(with_it.with_columns(twice), without)), None))
     assert "triggers in 40 of 40 trials where it should, and in 0 of 5 trials where it should not" in text
 
 
 def test_reused_results_are_named() -> None:
     run = arms(GOOD, BAD)
     carried = CarriedFrom("1", "main@abc", 1.0)
-    without = replace(run, suites=(run.suites[0], replace(run.suites[1], carried=carried)))
+    without = replace(run, suites=(run.suites[0], mark_source(run.suites[1], carried=carried)))
     assert "compared with running without it (results of the base's run)" in sentence(compare(without, arms(GOOD, BAD)))
-    both = replace(run, suites=tuple(replace(each, carried=carried) for each in run.suites))
+    both = replace(run, suites=tuple(mark_source(each, carried=carried) for each in run.suites))
     assert "this change does not affect it" in sentence(compare(both, arms(GOOD, BAD)))

@@ -11,6 +11,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.baseline_outputs import battle_key, dump_baseline_outputs, read_baseline_outputs
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -18,7 +19,9 @@ def make_suite(
     cases: Sequence[CaseResult], *, battles: bool = True, sdk: str | None = None, params: dict[str, Any] | None = None
 ) -> SuiteResult:
     infos = {"b": EvaluatorInfo("b", battles=battles)}
-    return SuiteResult("demo", "demo", evaluators=infos, sdk=sdk, params=params, read=lambda: iter(cases))
+    return SuiteResult(
+        "demo", "demo", evaluators=infos, sdk=sdk, params=params, trials=Trials(read=lambda: iter(cases))
+    )
 
 
 def dump(*suites: SuiteResult) -> dict[tuple[str, str], Any]:

@@ -19,6 +19,7 @@ from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Limits, Policy, Severity, policy_differences
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
@@ -39,7 +40,7 @@ def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) ->
     columns.repeats, columns.statuses = array("l", [0] * n), bytearray(n)
     columns.scores["polite"] = array("d", [1.0 if index < mean * n else 0.0 for index in range(n)])
     infos = {"polite": EvaluatorInfo("polite", fingerprint)}
-    suite = SuiteResult("bot", "bot", evaluators=infos, columns=columns, complete=True)
+    suite = SuiteResult("bot", "bot", evaluators=infos, trials=Trials(columns), complete=True)
     return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
 
 

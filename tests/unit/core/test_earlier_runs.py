@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from scipy import stats
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
@@ -103,14 +103,14 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
     spoiled = (
         make_run(FLAT, "old", Dependency("file", "prompt.md", "a2")),
         replace(earlier, suites=(replace(suite, complete=False),)),
-        replace(earlier, suites=(replace(suite, carried=CarriedFrom("x", "main@x")),)),
+        replace(earlier, suites=(mark_source(suite, carried=CarriedFrom("x", "main@x")),)),
         replace(earlier, id=base.id),
     )
     assert [select_unchanged(each, base) for each in spoiled] == [None] * 4
-    carried = replace(base, suites=(replace(base.suites[0], carried=CarriedFrom(earlier.id, "main@old")),))
+    carried = replace(base, suites=(mark_source(base.suites[0], carried=CarriedFrom(earlier.id, "main@old")),))
     assert select_unchanged(earlier, carried) is None
     assert select_unchanged(replace(earlier, id="another"), carried) is not None
-    kept = replace(base, suites=(replace(base.suites[0], kept=CarriedFrom(earlier.id, "main@old")),))
+    kept = replace(base, suites=(mark_source(base.suites[0], kept=CarriedFrom(earlier.id, "main@old")),))
     assert select_unchanged(earlier, kept) is None
 
 
@@ -118,7 +118,7 @@ def test_only_unchanged_suites_of_whole_runs_count() -> None:
 def test_results_that_runs_of_a_commit_share_count_once(origin: str) -> None:
     first, new = replace(make_run(FLAT), id="first"), make_run([0.0, 0.0, *FLAT[2:]], "new")
     (suite,) = make_run(FLAT).suites
-    second = replace(first, id="second", suites=(replace(suite, **{origin: CarriedFrom("first", "main@first")}),))
+    second = replace(first, id="second", suites=(mark_source(suite, **{origin: CarriedFrom("first", "main@first")}),))
     for base, other in ((first, second), (second, first)):
         comparison = compare(new, base, pool=(other,))
         assert (comparison.pooled, comparison.rows[0].base_runs) == (1, 1)
@@ -129,12 +129,11 @@ def test_results_that_runs_of_a_commit_share_count_once(origin: str) -> None:
 @pytest.mark.parametrize("origin", ["carried", "kept"])
 def test_results_of_the_base_count_against_older_runs_that_lack_them(origin: str) -> None:
     run, older = make_run([0.0] * 60 + [1.0] * 40, "new"), make_run([1.0] * 100, "old")
-    columns = replace(run.suites[0].columns, reused=set(range(99)))
     source = CarriedFrom("base", "main@base")
-    run = replace(run, suites=(replace(run.suites[0], columns=columns, **{origin: source}),))
+    run = replace(run, suites=(mark_source(run.suites[0], range(99), **{origin: source}),))
     (row,) = compare(mark_as_measured(run, older), older).rows
     assert (row.label, row.n, row.delta) == (RowLabel.WORSE, 100, -0.6)
-    same_source = replace(older, suites=(replace(older.suites[0], kept=source),))
+    same_source = replace(older, suites=(mark_source(older.suites[0], kept=source),))
     assert mark_as_measured(run, same_source).suites == run.suites
 
 
@@ -186,7 +185,7 @@ def test_each_evaluator_goes_back_as_far_as_it_agrees() -> None:
         scores = {**suite.columns.scores, "f": array("d", stepped)}
         infos = {**suite.evaluators, "f": EvaluatorInfo("f")}
         columns = replace(suite.columns, scores=scores)
-        return replace(run, suites=(replace(suite, evaluators=infos, columns=columns),))
+        return replace(run, suites=(replace(suite.with_columns(columns), evaluators=infos),))
 
     base = make_two(FLAT, FLAT, "base")
     earlier = [each for at in range(3) if (each := select_unchanged(make_two(FLAT, before, f"c{at}"), base))]
@@ -232,7 +231,7 @@ def test_means_of_runs_in_the_same_state() -> None:
     states, (suite,) = digest_states(base), base.suites
     assert collect_run_means(with_history(base, [0.1, 0.2]), suite, states) == {"e": [0.1, 0.2, 0.5]}
     for source in ("carried", "kept"):  # an older run measured these scores, or a part of them
-        other = replace(suite, **{source: CarriedFrom("x", "main@x")})
+        other = mark_source(suite, **{source: CarriedFrom("x", "main@x")})
         assert collect_run_means(with_history(base, [0.1, 0.2]), other, states) == {"e": [0.1, 0.2]}
     assert collect_run_means(with_history(base, [0.1] * 20), suite, states) == {"e": [*[0.1] * 19, 0.5]}
     assert collect_run_means(with_history(base, [0.1], made_by="other"), suite, states) == {"e": [0.5]}

@@ -14,6 +14,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run, SuiteResult
 
@@ -24,7 +25,7 @@ def make_run(thresholds: Mapping[str, Threshold | None], *, digests: Mapping[str
     for case, threshold in thresholds.items():
         digest = (digests or {}).get(case, "")
         columns.add(CaseResult(0, case, digest=digest, evaluations={"e": Evaluation(0.6, threshold)}))
-    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
+    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns))
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rich.console import Console
+from tests.unit.core.builders import mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
@@ -265,7 +266,7 @@ def test_a_kept_case_in_quarantine_counts_for_limits_and_is_not_paid_again() -> 
     run = make_run(suite(range(0), *trials))
     cases = [replace(case, reused="base" if case.hash.startswith("flaky") else None) for case in run.cases]
     (only,) = run.suites
-    run = replace(run, suites=(replace(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
+    run = replace(run, suites=(mark_source(only, kept=CarriedFrom("base", "main")),), read=lambda: cases)
     exemptions = Exemptions(quarantined=(FLAKY,), today=TODAY)
     for max_cost, failed in ((10.5, ["cost"]), (11.5, [])):
         result = judge_with(exemptions, run, Baseline(None, ""), Settings(max_cost=max_cost))
@@ -322,7 +323,7 @@ def test_stable_runs_of_the_base_count() -> None:
         cases = [replace(case, reused=reused) for case in run.cases]
         run = replace(run, read=lambda: cases)
         if carried:
-            run = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
+            run = replace(run, suites=tuple(mark_source(each, carried=CarriedFrom("1", "main")) for each in run.suites))
         exemptions = Exemptions(quarantined=(replace(FLAKY, stable_runs=3),), today=TODAY)
         result = judge_with(exemptions, run, Baseline(before, ""), Settings())
         (case,) = quarantined_of(view_of(result))
@@ -405,7 +406,7 @@ def test_runs_record_the_cases_that_were_in_quarantine_when_they_were_measured()
     assert stable_cases_of(record_quarantine(make_base(repeated), exemptions)) == (StableCase("demo", "flaky 1", 0),)
     # What a run keeps of a base that was measured before the entry is not recorded.
     run, base = make_run(suite(range(0), flaky_case(1))), make_base(suite(range(0), flaky_case(1)))
-    kept = replace(run, suites=tuple(replace(each, carried=CarriedFrom("1", "main")) for each in run.suites))
+    kept = replace(run, suites=tuple(mark_source(each, carried=CarriedFrom("1", "main")) for each in run.suites))
     for now, before, recorded in ((kept, base, 0), (kept, record_quarantine(base, exemptions), 1), (run, base, 1)):
         assert len(list_stable_cases(leave_out_quarantine(now, before, (), exemptions).cases)) == recorded
 

@@ -10,6 +10,7 @@ from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -21,7 +22,7 @@ def run_of(trials: dict[str, str], sdk: str | None = None) -> Run:
             evaluation = Evaluation(float(outcome == "P"), Threshold(gte=1.0))
             errors = [CaseError(ErrorInfo("E", "no"))] if outcome == "E" else []
             columns.add(CaseResult(0, case, repeat, evaluations={"e": evaluation}, errors=errors))
-    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns, sdk=sdk)
+    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns), sdk=sdk)
     return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 
@@ -110,7 +111,7 @@ def test_only_failures_of_the_same_evaluators_are_flips() -> None:
             columns.add(CaseResult(0, case, evaluations=evaluations))
         infos = {name: EvaluatorInfo(name) for name in ("same", *more)}
         infos["changed"] = EvaluatorInfo("changed", Fingerprint(prompt=prompt))
-        suite = SuiteResult("s", "s", evaluators=infos, complete=True, columns=columns)
+        suite = SuiteResult("s", "s", evaluators=infos, complete=True, trials=Trials(columns))
         return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
     passed = {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)}

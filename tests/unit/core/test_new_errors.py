@@ -10,6 +10,7 @@ from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
@@ -28,7 +29,7 @@ def run_of(errors: Sequence[Sequence[bool]], *, cluster_size: int = 1) -> Run:
         setattr(columns, name, array("d", [float("nan")] * len(trials)))
     if cluster_size > 1:
         columns.clusters = {row: str(int(case[1:]) // cluster_size) for row, (case, _, _) in enumerate(trials)}
-    suite = SuiteResult("bot", "bot", evaluators={"e": EvaluatorInfo("e")}, columns=columns, complete=True)
+    suite = SuiteResult("bot", "bot", evaluators={"e": EvaluatorInfo("e")}, trials=Trials(columns), complete=True)
     return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
 
 

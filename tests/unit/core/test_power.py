@@ -14,6 +14,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.intervals import detectable_change
 
@@ -24,7 +25,7 @@ def run_of(scores: list[list[float]]) -> Run:
     for number, repeats in enumerate(scores):
         for repeat, score in enumerate(repeats):
             columns.add(CaseResult(0, f"case {number}", repeat, evaluations={"e": Evaluation(score)}))
-    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, columns=columns)
+    suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns))
     return Run("id", 0.0, 1.0, "0", complete=True, suites=(suite,))
 
 

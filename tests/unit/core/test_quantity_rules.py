@@ -9,7 +9,7 @@ from math import exp, nan
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Measure
@@ -73,8 +73,7 @@ def test_rows_of_totals_count_kept_results_as_limits_do() -> None:
     old = run(cases=[1.0] * 40)
     new = run(cases=[3.0] * 10 + [1.0] * 30)
     (suite,) = new.suites
-    columns = replace(suite.columns, reused=set(range(10, 40)))
-    new = replace(new, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main")),))
+    new = replace(new, suites=(mark_source(suite, range(10, 40), kept=CarriedFrom("base", "main")),))
     cost = next(row for row in compare(new, old).quantities if row.measure is Measure.COST)
     assert (cost.n, cost.kept, cost.mean, cost.base, exp(cost.delta or 0)) == pytest.approx((10, 30, 1.5, 1.0, 3.0))
     assert ratio(new, old)[1].startswith(f"{exp(cost.total or 0):.2f} × the baseline's")
@@ -113,7 +112,7 @@ def make_judged_run(cost: float = 0.1, *, stored: Collection[int] = ()) -> Run:
         judge = Usage(cost=0.0, cached=True) if index in stored else Usage(10, cost=cost)
         evaluations = {"e": Evaluation(1.0, Threshold(gte=0.5), usage=judge)}
         columns.add(CaseResult(0, f"c{index}", evaluations=evaluations, usage=Usage(10, cost=0.1)))
-    return replace(result, suites=(replace(result.suites[0], columns=columns),))
+    return replace(result, suites=(result.suites[0].with_columns(columns),))
 
 
 def test_cases_with_cached_judges_are_not_compared() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.ci.kept_cases import describe_source
 from scoregate.core.comparison.comparison import compare
@@ -22,7 +22,7 @@ GOOD, BAD = [1.0] * 30, [0.0] * 30
 
 def reuse_suites(run: Run, *suites: str) -> Run:
     source = CarriedFrom("base", "main@1234567")
-    marked = (replace(each, carried=source) if each.id in suites else each for each in run.suites)
+    marked = (mark_source(each, carried=source) if each.id in suites else each for each in run.suites)
     return replace(run, suites=tuple(marked))
 
 
@@ -65,8 +65,7 @@ def test_histories_have_no_point_for_it() -> None:
 def reuse_rows(run: Run, *rows: int) -> Run:
     """The run with some rows reused from the base."""
     (suite,) = run.suites
-    columns = replace(suite.columns, reused=set(rows))
-    return replace(run, suites=(replace(suite, columns=columns, kept=CarriedFrom("base", "main@1234567")),))
+    return replace(run, suites=(mark_source(suite, rows, kept=CarriedFrom("base", "main@1234567")),))
 
 
 def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
@@ -94,7 +93,7 @@ def test_carried_suites_are_no_measured_pairs_in_any_order() -> None:
     suites = [ExampleSuite(scored(*[1.0] * 12), id=name) for name in ("a", "b", "c")]
     base = run_of(*suites[::-1])
     run = run_of(*suites)
-    carried = replace(run, suites=(replace(run.suites[0], carried=CarriedFrom("1", "main")), *run.suites[1:]))
+    carried = replace(run, suites=(mark_source(run.suites[0], carried=CarriedFrom("1", "main")), *run.suites[1:]))
     comparison = compare(carried, base)
     assert comparison.pairs == ((0, 2), (1, 1), (2, 0))
     assert comparison.pairs_for(Use.TEST) == ((1, 1), (2, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.runs.dependencies import CarriedFrom
@@ -23,10 +23,8 @@ def make_run(**source: CarriedFrom) -> Run:
     )
     (suite,) = run.suites
     costs, tokens = suite.columns.costs, suite.columns.tokens
-    columns = replace(
-        suite.columns, costs=type(costs)("d", [1.0] * 3), tokens=type(tokens)("d", [10.0] * 3), reused={1}
-    )
-    return replace(run, suites=(replace(suite, columns=columns, **source),))  # type: ignore[arg-type]
+    columns = replace(suite.columns, costs=type(costs)("d", [1.0] * 3), tokens=type(tokens)("d", [10.0] * 3))
+    return replace(run, suites=(mark_source(suite.with_columns(columns), {1}, **source),))
 
 
 @pytest.mark.parametrize(

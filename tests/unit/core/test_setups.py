@@ -15,6 +15,7 @@ from scoregate.core.comparison.setups import (
 from scoregate.core.event_values import Setup, SetupPart
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import SuiteResult
 
 
@@ -34,7 +35,7 @@ def make_suite(
     for index, digest in enumerate(cases):
         columns.add(CaseResult(0, f"c{index}", digest=digest))
     parts = [each if isinstance(each, SetupPart) else SetupPart(value=each) for each in (model, prompt, arguments)]
-    return SuiteResult(id, id, script=script, setup=Setup(evaluation, file, *parts), columns=columns)
+    return SuiteResult(id, id, script=script, setup=Setup(evaluation, file, *parts), trials=Trials(columns))
 
 
 def pair(new: Sequence[SuiteResult], old: Sequence[SuiteResult]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ import pytest
 from scoregate.core.runs import slices
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.slices import LONGEST_VALUE, MOST_FIELDS, collect_slices, find_limited_fields, read_values
 
@@ -21,7 +22,7 @@ def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repe
             case = CaseResult(0, f"c{index}", repeat, input=body, tags=(tags or {}).get(index, ()))
             columns.add(case)
             cases.append(case)
-    suite = SuiteResult("bot", "bot", columns=columns)
+    suite = SuiteResult("bot", "bot", trials=Trials(columns))
     return Run("r", 0.0, 1.0, "1", suites=(suite,), read=lambda: iter(cases))
 
 

@@ -13,6 +13,7 @@ from scoregate.core.evaluation import Evaluation, Usage
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.cost_estimates import Interval, sum_intervals
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.usage import sum_usage
 from scoregate.models.settings import ModelSettings, Price
@@ -39,7 +40,7 @@ def estimate(
     columns = Columns()
     for each in trials:
         columns.add(each)
-    suite = SuiteResult("s", "s", columns=columns, complete=True, duration_s=2.0, script="s.py", planned=planned)
+    suite = SuiteResult("s", "s", trials=Trials(columns), complete=True, duration_s=2.0, script="s.py", planned=planned)
     run = Run("id", 0, 0, "1", suites=(suite,), read=lambda: iter(trials))
     (found,) = read_trials(run, Pricing.from_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
     return estimate_suite(found, "s.py", choice or SuiteChoice(same_code=True))

@@ -11,6 +11,7 @@ from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 HALF = Threshold(gte=0.5)
@@ -68,7 +69,7 @@ def write_run(
             )
             columns.add(case)
             writer.add(case)
-        result = SuiteResult(id=suite, label=suite, evaluators=infos, complete=True, columns=columns)
+        result = SuiteResult(id=suite, label=suite, evaluators=infos, complete=True, trials=Trials(columns))
         about = {"id": f"run-{number}", "commit": f"{number:040x}", "branch": "main", "complete": True, **fields}
         writer.finish(Run(started=started, finished=started + 60, version="1", suites=(result,), **about))
     return folder

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import pytest
 from tests.cli import run_cli
+from tests.unit.core.builders import mark_source
 from tests.unit.history.runs import DAY, START, write_run
 
 from scoregate.ci.history.embedded import EmbeddedHistory
@@ -27,8 +28,10 @@ from scoregate.ci.history.rows import CaseCollector, RunSource, make_id, read_ro
 from scoregate.ci.history.tables import TABLES, clean_text
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import Fingerprint
+from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import RunShard, Script, SuiteResult
 from scoregate.core.statistics.intervals import wilson_interval
 
@@ -388,11 +391,14 @@ def test_queries_of_a_year_are_fast(tmp_path: Path) -> None:
 
 
 def test_scores_of_other_suites_keep_their_trials() -> None:
-    collector = CaseCollector()
+    collector, columns = CaseCollector(), (Columns(), Columns())
     for number in range(6):
         score = Evaluation(number / 10, Threshold(gte=0.3))
-        collector.add(CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score}))
-    carried, own = (SuiteResult("s", "s", carried=source) for source in (CarriedFrom("1", "main"), None))
+        case = CaseResult(number % 2, f"case {number}", evaluations={"exact": score, "short": score})
+        columns[case.suite].add(case)
+        collector.add(case)
+    carried, own = (SuiteResult("s", "s", trials=Trials(each)) for each in columns)
+    carried = mark_source(carried, carried=CarriedFrom("1", "main"))
     collector.leave_out_others([carried.evidence, own.evidence])
     scores = [(collector.trials[index][1], name, score, passed) for index, name, score, passed, _ in collector.scores]
     assert scores == [

@@ -148,7 +148,9 @@ def make_run(*suites: ExampleSuite, commit: str = "e4f5a6b", branch: str | None 
         version="1.0.0",
         commit=commit + "0" * (40 - len(commit)),
         branch=branch,
-        suites=tuple(replace(suite, read=_of(cases, at)) for at, suite in enumerate(fold.results())),
+        suites=tuple(
+            replace(suite, trials=replace(suite.trials, read=_of(cases, at))) for at, suite in enumerate(fold.results())
+        ),
         read=lambda: iter(cases),
         **defaults,
     )

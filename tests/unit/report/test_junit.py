@@ -164,7 +164,7 @@ def interleave_suites(*suites: ExampleSuite) -> ReportView:
     columns = [[case for case in run.cases if case.suite == at] for at in range(len(suites))]
     turns = [case for case in chain(*zip_longest(*columns)) if case is not None]
     whole = tuple(
-        replace(suite, read=lambda at=at: (case for case in turns if case.suite == at))
+        replace(suite, trials=replace(suite.trials, read=lambda at=at: (case for case in turns if case.suite == at)))
         for at, suite in enumerate(run.suites)
     )
     return view_of(replace(run, suites=whole, read=lambda: iter(turns)))

@@ -25,6 +25,7 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.media import MediaFile
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.run import Run, SuiteResult
 
@@ -55,7 +56,7 @@ def store_run(folder: Path, cases: Iterable[CaseResult], *files: bytes) -> Run:
             columns[case.suite].add(case)
             writer.add(case)
         suites = tuple(
-            SuiteResult(id=name, label=name, complete=True, columns=each)
+            SuiteResult(id=name, label=name, complete=True, trials=Trials(each))
             for name, each in zip(("bot", "search"), columns, strict=True)
         )
         writer.finish(Run(folder.name, 1.0, 2.0, "1", suites=suites, complete=True))

@@ -11,6 +11,7 @@ from scoregate.core.evaluation import Evaluation
 from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 
@@ -60,7 +61,7 @@ def suite_of(
     """A finished suite; evaluators without a description share one fingerprint."""
     described = {name: EvaluatorInfo(name, SAME) for name in evaluators} | {info.id: info for info in infos}
     by_name: dict[str, Any] = {"id": "bot", "label": "bot", "script": "bot.py", "complete": True} | fields
-    return SuiteResult(evaluators=described, columns=columns_of(evaluators, clusters), **by_name)
+    return SuiteResult(evaluators=described, trials=Trials(columns_of(evaluators, clusters)), **by_name)
 
 
 def run_of(*suites: SuiteResult, name: str = "run") -> Run:

@@ -122,6 +122,6 @@ def test_two_suites_of_one_name_are_paired_by_file() -> None:
 
 
 def test_empty_columns_that_declare_an_evaluator() -> None:
-    bare = replace(suite_of(FULL), columns=Columns())
+    bare = suite_of(FULL).with_columns(Columns())
     assert compared(bare, bare).rows[0].label is RowLabel.UNMEASURABLE
     assert compared(bare, bare).quantities == ()

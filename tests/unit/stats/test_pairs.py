@@ -11,7 +11,6 @@ import pytest
 from tests.unit.stats.builders import SAME, cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.references import clustered_error
 
-from scoregate.core.comparison.case_selection import select_rows
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Measure, RowLabel
 from scoregate.core.comparison.lost_scores import LostScores
@@ -29,6 +28,7 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import count_evaluator_passes
 from scoregate.core.runs.cases import CaseError, CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
@@ -178,7 +178,7 @@ def make_used_suite(cost: float, tokens: int, milliseconds: float, count: int = 
     for index in range(count):
         spent = Usage(tokens, 0, cost=cost * (1 + index % 3))
         columns.add(CaseResult(0, f"c{index}", duration_ms=milliseconds * (1 + index % 5), usage=spent))
-    return SuiteResult("bot", "bot", columns=columns, complete=True)
+    return SuiteResult("bot", "bot", trials=Trials(columns), complete=True)
 
 
 def pair_amounts(new: Columns, olds: list[Columns], values: Values, *, raw: bool = False) -> Pairs:
@@ -331,7 +331,7 @@ def test_labels_of_either_side_are_in_the_row() -> None:
             given = {"kind": Label(labels[index % len(labels)])} if labels else {}
             columns.add(CaseResult(0, f"c{index}", evaluations={"score": Evaluation(1.0)}, labels=given))
         infos = {name: EvaluatorInfo(name, SAME) for name in ("score", "kind")}
-        return SuiteResult("bot", "bot", evaluators=infos, columns=columns, complete=True)
+        return SuiteResult("bot", "bot", evaluators=infos, trials=Trials(columns), complete=True)
 
     with_labels, without = labelled("a", "a", "b"), labelled()
     for new, old, counts, base_counts in (
@@ -361,7 +361,7 @@ def test_some_rows_of_columns_keep_what_is_known_of_them() -> None:
     columns.other_thresholds["s"] = {2: Threshold(gte=0.5)}
     columns.deferred["s"] = array("l", [1, 2])
     columns.costs[:] = array("d", [1.0, 2.0, 3.0])
-    found = select_rows(columns, [2, 1])
+    found = columns.select([2, 1])
     assert (found.hashes, list(found.costs), list(found.scores["t"])) == (["case-2", "case-1"], [3.0, 2.0], [1.0, 0.0])
     assert [found.status(row) for row in (0, 1)] == [columns.status(2), columns.status(1)]
     assert (found.tags, found.clusters) == ({0: ("y",)}, {0: "k"})

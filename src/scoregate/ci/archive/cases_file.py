@@ -122,5 +122,8 @@ class CasesReader:
 def with_cases(run: Run, cases: CasesFile) -> Run:
     """The run with its cases read from a file."""
     cases.suites = len(run.suites)
-    suites = (replace(suite, read=CasesReader(cases, index)) for index, suite in enumerate(run.suites))
+    suites = (
+        replace(suite, trials=replace(suite.trials, read=CasesReader(cases, index)))
+        for index, suite in enumerate(run.suites)
+    )
     return replace(run, suites=tuple(suites), read=CasesReader(cases), read_inputs=cases.inputs)

@@ -90,7 +90,7 @@ def _dump_numbers(numbers: array[float]) -> list[float]:
 def _dump_rest(columns: Columns) -> dict[str, Any]:
     from scoregate.ci.archive.columns_schema import REST_FIELDS
 
-    return {name: getattr(columns, name) for name in REST_FIELDS}
+    return {name: getattr(columns, name) for name in REST_FIELDS} | {"reused": columns.rows_from([1])}
 
 
 def read_columns(folder: Path, suites: int, crc32: int | None) -> list[Columns] | None:
@@ -181,7 +181,9 @@ def _add_rest(columns: Columns, rest: Mapping[str, Any]) -> None:
     if len(keys) != rows or any(row >= rows for row in _list_rows(rest)):
         raise ValueError("a case appears twice, or a row doesn't exist")
     for name in REST_FIELDS:
-        setattr(columns, name, rest[name])
+        if name != "reused":
+            setattr(columns, name, rest[name])
+    columns.sources = bytearray(row in rest["reused"] for row in range(rows))
     columns.deferred = {name: array("l", values) for name, values in rest["deferred"].items()}
 
 

@@ -16,6 +16,7 @@ from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult
+from scoregate.core.runs.evidence import Trials, list_sources
 from scoregate.core.runs.reducer import add_undeclared
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.slots import Slots
@@ -152,10 +153,11 @@ def _read_cases(cases: CasesFile, suites: int, visit: Callable[[CaseResult], Non
 def _make_run(head: RunHead, reading: _CasesReader) -> Run:
     suites = []
     for suite_head, cases in zip(head.suites, reading.suites, strict=True):
-        suite = SuiteResult(**{name: getattr(suite_head, name) for name in SUITE_FIELDS}, columns=cases.columns)
+        suite = SuiteResult(**{name: getattr(suite_head, name) for name in SUITE_FIELDS})
         evaluators = add_undeclared(suite_head.evaluators, cases.columns)
         complete = suite_head.complete and len(cases.columns) == suite_head.cases
-        suites.append(replace(suite, evaluators=evaluators, complete=complete))
+        trials = Trials(cases.columns, list_sources(carried=suite_head.carried, kept=suite_head.kept))
+        suites.append(replace(suite, evaluators=evaluators, complete=complete, trials=trials))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
     known = {name: getattr(head, name) for name in RUN_FIELDS}
     run = Run(**known, suites=tuple(suites), slots=Slots(head.slots))

@@ -20,6 +20,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.cases import STATUSES
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies, check_dependencies
+from scoregate.core.runs.evidence import TrialOrigin
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.core.runs.past_runs import MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, PastRun, Score, SuiteMetrics
 from scoregate.core.runs.run import (
@@ -45,7 +46,7 @@ _LONGEST_NAMES = 1 << 20
 class SuiteHead:
     """A suite without its columns: the fields of `SuiteResult`, and the number, statuses and means of its cases.
 
-    Variants are not stored: within a run each is a suite of its own.
+    `carried` is the run that measured it, if it didn't run; `kept` the one that measured its reused cases.
     """
 
     id: str
@@ -329,7 +330,7 @@ def make_head(run: Run, crc32: int | None) -> RunHead:
     """The head of a run."""
     suites = tuple(
         SuiteHead(
-            **{name: getattr(suite, name) for name in SUITE_FIELDS},
+            **_dump_suite(suite),
             cases=len(suite.columns),
             statuses={status.value: suite.columns.count(status) for status in STATUSES},
             means={name: suite.mean(name) for name in suite.evaluators},
@@ -341,9 +342,14 @@ def make_head(run: Run, crc32: int | None) -> RunHead:
     return RunHead(**shared, suites=suites, cases=cases, crc32=crc32, slots=slots)
 
 
+def _dump_suite(suite: SuiteResult) -> dict[str, Any]:
+    sources = {each.value: suite.trials.find_run(each) for each in (TrialOrigin.CARRIED, TrialOrigin.KEPT)}
+    return {name: getattr(suite, name) for name in SUITE_FIELDS} | sources
+
+
 def make_unfinished_head(run: Run) -> RunHead:
     """The head of an unfinished run. It has no counts; the reader of the run counts its cases."""
     shared = {name: getattr(run, name) for name in RUN_FIELDS}
-    suites = (SuiteHead(**{name: getattr(suite, name) for name in SUITE_FIELDS}) for suite in run.suites)
+    suites = (SuiteHead(**_dump_suite(suite)) for suite in run.suites)
     shared |= {"complete": False, "slots": dict(run.slots.to_stored())}
     return RunHead(**shared, suites=tuple(suites))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
-from itertools import accumulate, compress
+from itertools import accumulate, compress, count
 from math import sqrt
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, percentiles
 from scoregate.core.runs.case_means import list_case_means
 from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.evidence import Evidence, TrialOrigin, Use, does_count
+from scoregate.core.runs.evidence import MEASURED_SOURCES, Evidence, Use, does_count
 from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
@@ -92,17 +92,14 @@ class CaseCollector:
     names: dict[tuple[int, str], str] = field(default_factory=dict)
     costs: dict[tuple[int, str, str], _ModelCost] = field(default_factory=dict)
     numbers: list[tuple[float | None, float | None, int | None]] = field(default_factory=list)
-    reused: set[int] = field(default_factory=set)
 
     def add(self, case: CaseResult) -> None:
         """Add a trial of a run."""
         suite, case_hash, repeat, digest, trial = case.suite, case.hash, case.repeat, case.digest, len(self.trials)
         self.trials.append((suite, case_hash, repeat, digest, case.status.value))
         self.names.setdefault((suite, case_hash), case.name)
-        if case.reused is not None:
-            self.reused.add(trial)
         # Trials that are kept or carried are left out as soon as their suite is known.
-        is_fresh = does_count(TrialOrigin.MEASURED if case.reused is None else TrialOrigin.RESUMED, Use.FRESH)
+        is_fresh = does_count(MEASURED_SOURCES[case.reused is not None].origin, Use.FRESH)
         task_is_stored = case.usage is not None and case.usage.cached
         for name, evaluation in case.evaluations.items():
             usage, score, threshold = evaluation.usage, evaluation.score, evaluation.threshold
@@ -131,8 +128,8 @@ class CaseCollector:
         """
         if all(each.counts_all(Use.DATABASE) for each in suites):
             return
-        origins = (suites[trial[0]].find_origin(is_reused=at in self.reused) for at, trial in enumerate(self.trials))
-        kept = [does_count(origin, Use.DATABASE) for origin in origins]
+        others, places = [each.rows_without(Use.DATABASE) for each in suites], [count() for _ in suites]
+        kept = [next(places[trial[0]]) not in others[trial[0]] for trial in self.trials]
         numbers = list(accumulate(kept, initial=0))  # the new number of each trial
         self.scores = [(numbers[score[0]], *score[1:]) for score in self.scores if kept[score[0]]]
         self.trials, self.numbers = list(compress(self.trials, kept)), list(compress(self.numbers, kept))

@@ -22,7 +22,7 @@ _CHANGED = {
     ReportState.FAILED,
     ReportState.WORSE,
     ReportState.ACCEPTED,
-    ReportState.DRIFT,
+    ReportState.EXPLAINED,
     ReportState.BETTER,
     ReportState.NEW,
     ReportState.REMOVED,

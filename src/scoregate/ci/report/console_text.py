@@ -24,7 +24,7 @@ MARKS = {
     ReportState.UNMEASURABLE: ("!", "bold yellow"),
     ReportState.UNCERTAIN: ("?", "yellow"),
     ReportState.ACCEPTED: ("≈", "yellow"),
-    ReportState.DRIFT: ("~", "yellow"),
+    ReportState.EXPLAINED: ("~", "yellow"),
     ReportState.NOT_COMPARABLE: ("!", "yellow"),
     ReportState.REMOVED: ("-", "yellow"),
     ReportState.NEW: ("+", "cyan"),

@@ -159,7 +159,7 @@ _ICONS = {
     ReportState.UNMEASURABLE: "⚠️",
     ReportState.UNCERTAIN: "🟡",
     ReportState.ACCEPTED: "🔸",
-    ReportState.DRIFT: "🌊",
+    ReportState.EXPLAINED: "🌊",
     ReportState.NOT_COMPARABLE: "⚠️",
     ReportState.REMOVED: "➖",
     ReportState.NEW: "🆕",

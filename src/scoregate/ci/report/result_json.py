@@ -26,6 +26,8 @@ OLD_KEYS = (
     *("model_calls", "coverage", "estimate", "exemptions", "quarantined", "variants", "arms", "history"),
 )
 
+_OLD_ROW_KEYS = {"adjustment": "drift"}
+
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the result as indented JSON in valid UTF-8, without NaN."""
@@ -92,7 +94,8 @@ def _to_error_data(error: ErrorView) -> dict[str, Any]:
 
 
 def _to_row_data(view: RowView) -> dict[str, Any]:
-    row = asdict(view.row) | {"state": str(view.state), "judged": view.judged, "below": view.below}
+    row = {_OLD_ROW_KEYS.get(key, key): value for key, value in asdict(view.row).items()}
+    row |= {"state": str(view.state), "judged": view.judged, "below": view.below}
     del row["measure"], row["units"]
     row |= {"uncalibrated": view.uncalibrated}
     return row | {"past": [None if score is None else {"mean": score.mean, "n": score.n} for score in view.past]}

@@ -10,7 +10,6 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import Drift, DriftState
 from scoregate.core.comparison.lost_scores import Reason
 from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.gate import Verdict
@@ -25,7 +24,6 @@ from scoregate.core.runs.run import SuiteResult
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
 _DROP_RULES = ("drop", "slice drop")
 _ROW_RULES = (*_DROP_RULES, "regression", "decline")
-_USUAL_POWER = 0.8
 
 
 class ReportState(StrEnum):
@@ -36,7 +34,7 @@ class ReportState(StrEnum):
     UNMEASURABLE = "unmeasurable"
     UNCERTAIN = "uncertain"
     ACCEPTED = "accepted"
-    DRIFT = "drift"
+    EXPLAINED = "drift"  # as the label of the row
     NOT_COMPARABLE = "not comparable"
     REMOVED = "removed"
     NEW = "new"
@@ -112,7 +110,7 @@ _STATES = {
     RowLabel.REMOVED: ReportState.REMOVED,
     RowLabel.NEW: ReportState.NEW,
     RowLabel.BETTER: ReportState.BETTER,
-    RowLabel.DRIFT: ReportState.DRIFT,
+    RowLabel.EXPLAINED: ReportState.EXPLAINED,
 }
 _ORDER = {state: place for place, state in enumerate(ReportState)}
 _ORDER |= dict.fromkeys((ReportState.NEW, ReportState.BETTER, ReportState.HELD), len(_ORDER))
@@ -223,7 +221,8 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 
 
 def _row_note(row: Row, *, is_partial: bool) -> str:
-    notes = [row.setup_change, _explain_label(row), "" if row.drift is None else _describe_drift(row, row.drift)]
+    adjusted = "" if row.adjustment is None else row.adjustment.describe(row.label)
+    notes = [row.setup_change, _explain_label(row), adjusted]
     if row.kept:
         results = number_format.count(row.kept, "result")
         notes.append(f"compares only cases that ran; the means include {results} of the base")
@@ -250,25 +249,6 @@ def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
     if row.is_accepted:
         return f"accepted up to {format_digits(entry.at_most, 3)} until {entry.until}"
     return f"more than the accepted {format_digits(entry.at_most, 3)}"
-
-
-def _describe_drift(row: Row, drift: Drift) -> str:
-    """The shift of the provider with the power that its correction costs; empty if nothing was corrected."""
-    if drift.state is not DriftState.CORRECTED or drift.shift is None or drift.delta is None:
-        return ""
-    bounds = "" if drift.low is None or drift.high is None else f" [{_signed(drift.low)}, {_signed(drift.high)}]"
-    effect = (
-        "explained by the provider's drift of" if row.label is RowLabel.DRIFT else "corrected for a provider drift of"
-    )
-    text = f"{effect} {_signed(drift.shift)}{bounds} in {number_format.count(drift.cases, 'control case')}"
-    text = f"{text}; measured {_signed(drift.delta)} ({drift.label})"
-    if drift.detectable is None or drift.power is None or round(drift.power, 2) >= _USUAL_POWER:
-        return text
-    return f"{text}; power for a drop of {drift.detectable:.2f}: {drift.power:.2f} instead of {_USUAL_POWER:.2f}"
-
-
-def _signed(value: float) -> str:
-    return number_format.difference(value)
 
 
 def _explain_label(row: Row) -> str:

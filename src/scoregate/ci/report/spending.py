@@ -77,7 +77,7 @@ def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: It
 def _without_stored_answers(old: Spending, suites: Iterable[SuiteResult]) -> Spending:
     """What can be compared. The stored answers of judges make a suite cheaper, but its tasks no faster."""
     for suite in suites:
-        usage = suite.usage
+        usage = suite.other_usage
         if suite.columns.cached or (usage is not None and (usage.cached or usage.stored)):
             return Spending()
         if has_stored_answers(suite):

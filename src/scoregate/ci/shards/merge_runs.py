@@ -100,7 +100,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         scripts += [replace(script, name=f"{each.name}: {script.name}") for script in each.run.scripts]
         for suite in each.run.suites:
             name = None if suite.script is None else f"{each.name}: {suite.script}"
-            suites.append(replace(suite, label=_label(suite.label, each, labels), script=name, read=None))
+            suites.append(replace(suite, label=_label(suite.label, each, labels), script=name))
         confirmations += [replace(c, suite=_label(c.suite, each, labels)) for c in each.run.confirmations]
     for number in range(1, (expected or 0) - len(matrix) + 1):
         error = ErrorInfo("MissingLeg", "its run is missing", advice="Look at its job: it did not upload a run.")

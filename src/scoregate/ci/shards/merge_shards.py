@@ -216,7 +216,7 @@ def check_with_baseline(base: str, steps: Sequence[Step], amend: AmendRun, sides
         sides: the merged run, and what it is judged with.
     """
     run, baseline = sides.run, sides.baseline
-    compare = partial(compare_sides, sides)
+    compare = partial(compare_sides, sides, steps=steps)
     changed = run
     for step in steps:
         changed = step.check_merged(changed, baseline, compare)

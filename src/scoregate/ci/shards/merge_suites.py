@@ -10,6 +10,7 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, SuitePart
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.reducer import add_undeclared
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.usage import sum_usage
@@ -90,7 +91,7 @@ def merge_suite(sources: SuiteSources, columns: Columns, *, of_parts: bool = Tru
         duration_s=sum(durations) if durations else None,
         usage=sum_usage(suite.usage for suite in suites if suite.usage is not None),
         skipped=all(suite.skipped for suite in suites),
-        columns=columns,
+        trials=Trials(columns, suites[0].trials.sources),
         part=None,
         tools=tuple(dict.fromkeys(tool for suite in suites for tool in suite.tools)),
     )

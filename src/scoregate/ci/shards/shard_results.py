@@ -19,6 +19,7 @@ from scoregate.ci.shards.shard_run import find_shard_problems
 from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, RunShard, SuiteResult
 from scoregate.core.runs.suite_labels import label_suites
 
@@ -57,7 +58,7 @@ def read_shard(folder: ShardFolder) -> ReadShard:
     run = read_run(folder.path)
     problems = tuple(find_shard_problems(run))
     trials = tuple(len(suite.columns) for suite in run.suites)
-    suites = tuple(replace(suite, columns=Columns(), read=None) for suite in run.suites)
+    suites = tuple(replace(suite, trials=Trials(sources=suite.trials.sources)) for suite in run.suites)
     return ReadShard(
         folder.path, folder.shard, replace(run, suites=suites, read=None, extras=(), control=None), trials, problems
     )

@@ -164,7 +164,7 @@ async def _measure(
     ports.amend(run)
     steps = [each for each in steps if each.in_shards]
     slots = await find_sides(steps, ports.reporting.context, settings) if confirms and run.complete else NO_SLOTS
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots))
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
     run = (await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))).run
     if ports.stop.is_set():
         run = replace(run, complete=False)

@@ -100,7 +100,8 @@ def _definitions(columns: Columns) -> dict[str, str]:
 
 def _with_names(suite: SuiteResult, names: _Names) -> SuiteResult:
     columns = replace(suite.columns, hashes=[names.get(case, case) for case in suite.columns.hashes])
-    return replace(suite, columns=columns, read=_rename_read(suite.read, lambda _: names))
+    read = _rename_read(suite.trials.read, lambda _: names)
+    return replace(suite, trials=replace(suite.trials, columns=columns, read=read))
 
 
 def _rename_read(read: _ReadCases | None, names_of: Callable[[int], _Names]) -> _ReadCases | None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evidence import Use
+from scoregate.core.runs.evidence import TrialOrigin, Use, list_sources
 from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.text_column import TextColumn
 
 if TYPE_CHECKING:
     from scoregate.core.comparison.comparison_rows import Row
-
-_V = TypeVar("_V")
 
 
 def exclude_kept_cases(
@@ -29,16 +24,16 @@ def exclude_kept_cases(
     """
     suites, others = list(run.suites), {index: list(known) for index, known in baselines.items()}
     for index, suite in enumerate(run.suites):
-        known = suite.evidence
+        known, source = suite.evidence, suite.trials.find_run(TrialOrigin.KEPT)
         if known.counts_all(Use.TEST) or not known.counts(Use.TEST):
             continue
         kept = {suite.columns.hashes[row] for row in known.rows_without(Use.TEST)}
-        measured = _without_cases(suite, kept)
-        if not len(measured.columns):  # rows were only removed, so no case ran
-            suites[index] = replace(suite, carried=suite.kept)
-            continue
-        suites[index] = measured
-        others[index] = [_without_cases(each, kept) for each in others.get(index, ())]
+        measured = without_cases(suite, kept)
+        if len(measured.columns) or source is None:
+            suites[index] = measured
+            others[index] = [without_cases(each, kept) for each in others.get(index, ())]
+        else:  # rows were only removed, so no case ran
+            suites[index] = replace(suite, trials=replace(suite.trials, sources=list_sources(carried=source)))
     return replace(run, suites=tuple(suites)), {index: known for index, known in others.items() if known}
 
 
@@ -67,47 +62,6 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
         )
 
 
-def _without_cases(suite: SuiteResult, cases: Collection[str]) -> SuiteResult:
-    rows = [row for row, case in enumerate(suite.columns.hashes) if case not in cases]
-    return replace(suite, columns=select_rows(suite.columns, rows))
-
-
-def select_rows(columns: Columns, rows: Sequence[int]) -> Columns:
-    """The columns with some of their rows only, as a comparison needs them: without counts of labels and reviews.
-
-    Args:
-        columns: the columns.
-        rows: the places of the rows, in order.
-    """
-    places = {row: index for index, row in enumerate(rows)}
-
-    def move(chosen: Iterable[int]) -> set[int]:
-        return {places[row] for row in chosen if row in places}
-
-    def move_values(values: dict[int, _V]) -> dict[int, _V]:
-        return {places[row]: value for row, value in values.items() if row in places}
-
-    def pick(values: array[float]) -> array[float]:
-        return array("d", (values[row] for row in rows) if len(values) else ())
-
-    return Columns(
-        hashes=[columns.hashes[row] for row in rows],
-        repeats=array("l", (columns.repeats[row] for row in rows)),
-        digests=TextColumn(columns.digests[row] for row in rows),
-        statuses=bytearray(columns.statuses[row] for row in rows),
-        durations_ms=pick(columns.durations_ms),
-        costs=pick(columns.costs),
-        tokens=pick(columns.tokens),
-        tags=move_values(columns.tags),
-        clusters=move_values(columns.clusters),
-        scores={name: array("d", (columns.score(name, row) for row in rows)) for name in columns.scores},
-        failed={name: move(chosen) for name, chosen in columns.failed.items()},
-        errored={name: move(chosen) for name, chosen in columns.errored.items()},
-        unscaled={name: move(chosen) for name, chosen in columns.unscaled.items()},
-        answers={name: move_values(known) for name, known in columns.answers.items()},
-        cached=move(columns.cached),
-        partly_paid=move(columns.partly_paid),
-        deferred={name: array("l", sorted(move(chosen))) for name, chosen in columns.deferred.items()},
-        thresholds=columns.thresholds,
-        other_thresholds={name: move_values(known) for name, known in columns.other_thresholds.items()},
-    )
+def without_cases(suite: SuiteResult, cases: Collection[str]) -> SuiteResult:
+    """The suite without the cases with some hashes: the same object if it has none of them."""
+    return suite.without_rows({row for row, case in enumerate(suite.columns.hashes) if case in cases})

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TypeAlias
 
+from scoregate.core.comparison.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.core.comparison.agreeing_runs import select_agreeing
 from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
@@ -19,21 +21,20 @@ from scoregate.core.comparison.comparison_rows import (
     removed_rows,
     score_rows,
 )
-from scoregate.core.comparison.drift_rows import ControlledSuite, correct_drift
 from scoregate.core.comparison.earlier_runs import select_pool
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.flips import Flip, find_flips
+from scoregate.core.comparison.pairing import Side, score_side
 from scoregate.core.comparison.quantity_rows import quantity_rows
 from scoregate.core.comparison.quarantine import QuarantinedCase
 from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.comparison.run_movement import collect_run_means
 from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
-from scoregate.core.comparison.suite_pairs import is_same_suite, pair_suites
+from scoregate.core.comparison.suite_pairs import list_same_suites, pair_suites
 from scoregate.core.comparison.tool_changes import describe_tool_changes
 from scoregate.core.comparison.variants import VariantRanking, rank_suites
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.positions import find_positional_names
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
@@ -160,6 +161,7 @@ def compare(
     criteria_of: CriteriaOf | None = None,
     slices: SliceChoice | None = None,
     exemptions: Exemptions | None = None,
+    adjusters: Sequence[AdjustRows] = (),
 ) -> Comparison:
     """Compare a run with its baseline.
 
@@ -175,6 +177,7 @@ def compare(
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
         slices: the slices of the run's suites; None for no rows of slices.
         exemptions: the accepted regressions; cases in quarantine are already left out.
+        adjusters: adjust rows before they are labelled, by a control of the base.
     """
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
@@ -190,15 +193,17 @@ def compare(
     part, baselines = exclude_kept_cases(run, whole_suites)
     measured = tuple(pair for pair in pairs if part.suites[pair[0]].evidence.counts(Use.TEST))
     flipping = tuple(pair for pair in pairs if run.suites[pair[0]].evidence.counts(Use.FAILURES))
-    controls = _find_controls(run, base, baselines, suite_criteria)
-    uses_past = earlier is not None and not controls
-    evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, controls, suite_criteria))
+    if adjusters and any(run.suites[index].evidence.counts_all(Use.CONTROL) for index in baselines):
+        earlier = None  # a control measures how far a provider moved since the base, not since earlier runs
+    evidence, counted = _add_earlier(run, baselines, _find_exchangeable(run, earlier, suite_criteria))
     part, evidence = exclude_kept_cases(run, evidence)
     quantities = quantity_rows((i for i, _ in measured), (part, baselines), (run, whole_suites), criteria)
     extras = _find_extras(run, base, baselines)
+    uses_past = earlier is not None
     scored = _compare_scores(part, base, evidence, extras=extras, criteria_of=suite_criteria, uses_past=uses_past)
-    compared = _with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions)
-    rows = tuple(add_kept_means(correct_drift(list(compared), controls, criteria), run, base, measured))
+    compared = list(_with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions))
+    sides = list(_find_sides(compared, run, baselines, suite_criteria))
+    rows = tuple(add_kept_means(label_adjusted(compared, sides, criteria, adjusters), run, base, measured))
     sliced = _find_sliced_suites(run, whole_suites, evidence)
     return replace(
         known,
@@ -212,9 +217,7 @@ def compare(
         pairs=pairs,
         pooled=1 + len(pool),
         earlier_runs=counted,
-        slices=choice.compare(
-            run, rows, criteria, baselines=sliced, extras=extras, criteria_of=suite_criteria, controls=controls
-        ),
+        slices=choice.compare(run, rows, criteria, sliced, adjusters, extras=extras, criteria_of=suite_criteria),
     )
 
 
@@ -252,15 +255,12 @@ def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     )
 
 
-def _find_exchangeable(
-    run: Run, earlier: Sequence[Run] | None, controls: Mapping[str, ControlledSuite], criteria_of: CriteriaOf
-) -> list[Run]:
+def _find_exchangeable(run: Run, earlier: Sequence[Run] | None, criteria_of: CriteriaOf) -> list[Run]:
     """The earlier runs whose trials can be exchanged with those of the base.
 
-    Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them. A
-    control measures how far the provider moved since the base, not since earlier runs.
+    Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them.
     """
-    return [] if run.extras or controls else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
+    return [] if run.extras else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
@@ -273,7 +273,7 @@ def _collect_baselines(
     run: Run, base: Run, pairs: Iterable[tuple[int, int]], pool: Sequence[Run]
 ) -> tuple[Run, dict[int, list[SuiteResult]]]:
     """The baseline with the names of the run's cases; and each paired suite in all runs of it, the newest first."""
-    pooled_suites = {index: _pool_suites(base.suites[base_index], pool)[1:] for index, base_index in pairs}
+    pooled_suites = {index: list_same_suites(base.suites[base_index], pool) for index, base_index in pairs}
     base = rename_base_cases(run, base, pairs)
     return base, {
         index: [base.suites[base_index], *(rename_cases(run.suites[index], other) for other in pooled_suites[index])]
@@ -288,7 +288,7 @@ def _add_earlier(
     newest_first = sorted(earlier, key=lambda each: each.finished, reverse=True)
     evidence, counted = dict[int, list[SuiteResult]](), [list[SuiteResult]() for _ in newest_first]
     for index, suites in baselines.items():
-        known = (next(iter(_pool_suites(suites[0], [each])[1:]), None) for each in newest_first)
+        known = (next(list_same_suites(suites[0], [each]), None) for each in newest_first)
         named = [None if suite is None else rename_cases(run.suites[index], suite) for suite in known]
         agreeing = select_agreeing(suites, named)
         evidence[index] = [*suites, *(suite for suite in agreeing if suite is not None)]
@@ -312,20 +312,21 @@ def _find_sliced_suites(
     }
 
 
-def _find_controls(
-    run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
-) -> dict[str, ControlledSuite]:
-    """The measured suites with their controls, by label; empty without a control of the base's commit."""
-    control = run.control if does_count(TrialRole.CONTROL, Use.CONTROL) else None
-    if control is None or control.commit is None or control.commit != base.commit:
-        return {}
-    control, controls = without_rare_unscaled(control, criteria_of), dict[str, ControlledSuite]()
-    for index, known in baselines.items():
-        suite = run.suites[index]
-        if suite.evidence.counts_all(Use.CONTROL):
-            controlled = [rename_cases(suite, each) for each in _pool_suites(known[0], [control])[1:]]
-            controls[suite.label] = ControlledSuite(suite, known, next(iter(controlled), None), criteria_of(suite))
-    return controls
+def _find_sides(
+    rows: Iterable[Row], run: Run, baselines: Mapping[int, Sequence[SuiteResult]], criteria_of: CriteriaOf
+) -> Iterator[RowSides | None]:
+    """What each row compares; None for rows of suites without a baseline."""
+    known = {run.suites[index].label: (run.suites[index], suites) for index, suites in baselines.items()}
+    for row in rows:
+        if row.suite not in known:
+            yield None
+            continue
+        suite, suites = known[row.suite]
+        yield RowSides(suite, suites, criteria_of(suite), partial(_read_scores, suite, suites, row.evaluator))
+
+
+def _read_scores(suite: SuiteResult, baselines: Sequence[SuiteResult], evaluator: str) -> tuple[Side, Side]:
+    return score_side([suite.columns], evaluator), score_side([each.columns for each in baselines], evaluator)
 
 
 def _with_accepted(rows: Iterable[Row], run: Run, exemptions: Exemptions) -> Iterator[Row]:
@@ -343,25 +344,12 @@ def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool
     return is_of_scores and matches_suite(suite, entry.suite)
 
 
-def _pool_suites(baseline: SuiteResult, pool: Sequence[Run]) -> list[SuiteResult]:
-    """The suite and the same suite in other runs, if its evaluators are the same there."""
-    suites = [baseline]
-    for run in pool:
-        for other in run.suites:
-            if is_same_suite(baseline, other) and baseline.script == other.script:
-                shared = baseline.evaluators.keys() & other.evaluators.keys()
-                if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
-                    suites.append(other)
-                break
-    return suites
-
-
 def _find_extras(run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]]) -> dict[int, ExtraTrials]:
     """More trials of both sides of suites; extra trials of one side only were chosen for another comparison."""
     if not does_count(TrialRole.EXTRA, Use.TEST) or not run.extras or len(run.extras) != len(base.extras):
         return {}
     return {
-        index: ExtraTrials(_pool_suites(suite, run.extras)[1:], _pool_suites(known[0], base.extras)[1:])
+        index: ExtraTrials([*list_same_suites(suite, run.extras)], [*list_same_suites(known[0], base.extras)])
         for index, known in baselines.items()
         if (suite := run.suites[index]).evidence.counts_all(Use.TEST)
     }

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from scoregate.core.comparison.adjustment import Adjustment
 from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
-from scoregate.core.comparison.drift import Drift
 from scoregate.core.comparison.estimates import Units, collect_units, estimate_difference
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets, LostScores, find_lost_scores
@@ -25,6 +25,7 @@ from scoregate.core.exemptions import AcceptedRegression
 from scoregate.core.fingerprint_changes import describe_fingerprint_change
 from scoregate.core.limit_checks import exceeds_share, round_off
 from scoregate.core.records import record
+from scoregate.core.runs.evidence import TrialOrigin
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.score_rules import describe_unscaled, find_unscaled
@@ -51,7 +52,7 @@ class RowLabel(StrEnum):
     EQUIVALENT = "equivalent"
     NOISE = "within noise"
     UNAFFECTED = "not affected"
-    DRIFT = "drift"
+    EXPLAINED = "drift"  # by an adjustment; `result.json` had it before there were others
 
 
 class Measure(StrEnum):
@@ -111,8 +112,8 @@ class Row:
         accepted: the entry that accepts a regression of this row; None without one.
         base_runs: the number of runs of the baseline whose scores of the evaluator count.
         movement: how far whole runs move without any change; None if that is unknown.
-        drift: how far the provider moved since the base was measured; None without a control. If it is corrected for,
-            `delta`, its interval and the p are those of the change without the drift.
+        adjustment: another cause of the change; None if none was measured. If it has a `delta`, that of the row, its
+            interval and the p are those of the change without this cause.
         kept: the number of trials that keep the base's results. They are in the means, and not compared.
         min_effect: the smallest change that gets a label, if the change is significant and smaller; None otherwise.
         units: what random signs flip.
@@ -158,7 +159,7 @@ class Row:
     accepted: AcceptedRegression | None = None
     base_runs: int = 1
     movement: RunMovement | None = None
-    drift: Drift | None = None
+    adjustment: Adjustment | None = None
     kept: int = 0
     min_effect: float | None = None
     units: Units = field(default_factory=Units)
@@ -203,7 +204,8 @@ def new_rows(suite: SuiteResult, reason: str) -> Iterator[Row]:
 
 def carried_rows(suite: SuiteResult, baseline: SuiteResult) -> Iterator[Row]:
     """The rows of a suite that did not run because no change can affect it: its scores are no new evidence."""
-    name = suite.carried.name if suite.carried is not None else ""
+    source = suite.trials.find_run(TrialOrigin.CARRIED)
+    name = source.name if source is not None else ""
     for evaluator, info in suite.evaluators.items():
         mean, base, labels = suite.mean(evaluator), baseline.mean(evaluator), suite.columns.labels.get(evaluator, {})
         row = Row(suite.label, evaluator, RowLabel.UNAFFECTED, mean, base, higher_is_better=info.higher_is_better)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from scoregate.core.comparison.case_selection import select_rows
+from scoregate.core.comparison.case_selection import without_cases
 from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evidence import Use
+from scoregate.core.runs.evidence import MEASURED_SOURCES, Trials, Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.suite_states import digest_states
 
@@ -24,7 +24,7 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     """
     states, base_states = digest_states(earlier), digest_states(base)
     same = {script for script, state in states.items() if base_states.get(script) == state}
-    same -= {suite.script for suite in base.suites if earlier.id in suite.evidence.sources}
+    same -= {suite.script for suite in base.suites if earlier.id in suite.evidence.runs}
     names = {case: case for suite in base.suites if suite.script in same for case in _list_names(suite)}
     suites = tuple(
         _without_details(suite, names) for suite in earlier.suites if suite.script in same and _is_complete(suite)
@@ -52,7 +52,7 @@ def select_pool(pool: Iterable[Run], base: Run) -> Iterator[Run]:
         base: the baseline.
     """
     for run in pool:
-        known = {(suite.script, suite.id) for suite in base.suites if run.id in suite.evidence.sources}
+        known = {(suite.script, suite.id) for suite in base.suites if run.id in suite.evidence.runs}
         suites = tuple(
             suite
             for suite in run.suites
@@ -71,10 +71,10 @@ def mark_as_measured(run: Run, earlier: Run) -> Run:
         run: the run.
         earlier: an earlier run of the branch.
     """
-    known = frozenset({earlier.id}).union(*(suite.evidence.sources for suite in earlier.suites))
+    known = frozenset({earlier.id}).union(*(suite.evidence.runs for suite in earlier.suites))
     suites = (
-        replace(suite, carried=None, kept=None)
-        if suite.evidence.counts_all(Use.OLDER) and suite.evidence.sources.isdisjoint(known)
+        replace(suite, trials=replace(suite.trials, sources=MEASURED_SOURCES))
+        if suite.evidence.counts_all(Use.OLDER) and suite.evidence.runs.isdisjoint(known)
         else suite
         for suite in run.suites
     )
@@ -105,7 +105,7 @@ def _without_details(suite: SuiteResult, names: dict[str, str]) -> SuiteResult:
         deferred=known.deferred,
         thresholds=known.thresholds,
     )
-    return replace(suite, columns=columns, read=None, variants=(), usage=None)
+    return replace(suite, trials=Trials(columns), usage=None)
 
 
 def leave_out_cases(run: Run, cases: Collection[tuple[int, str]]) -> Run:
@@ -115,9 +115,7 @@ def leave_out_cases(run: Run, cases: Collection[tuple[int, str]]) -> Run:
         run: what `select_unchanged` returned.
         cases: the index of the suite and the hash of each case.
     """
-    suites = []
-    for index, suite in enumerate(run.suites):
-        rows = [row for row, case in enumerate(suite.columns.hashes) if (index, case) not in cases]
-        is_whole = len(rows) == len(suite.columns)
-        suites.append(suite if is_whole else replace(suite, columns=select_rows(suite.columns, rows)))
+    suites = (
+        without_cases(suite, {case for at, case in cases if at == index}) for index, suite in enumerate(run.suites)
+    )
     return replace(run, suites=tuple(suites))

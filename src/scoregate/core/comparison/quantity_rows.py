@@ -21,7 +21,7 @@ QUANTITIES: dict[Measure, Values] = {
 
 def has_stored_answers(suite: SuiteResult) -> bool:
     """Whether an answer of a model was read from a store, so that cost and tokens are those of only some calls."""
-    columns, usage = suite.columns, suite.usage
+    columns, usage = suite.columns, suite.other_usage
     return bool(columns.cached or columns.partly_paid) or (usage is not None and (usage.cached or usage.stored > 0))
 
 

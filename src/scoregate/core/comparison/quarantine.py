@@ -15,15 +15,13 @@ from typing import NamedTuple, TypeAlias
 
 from scoregate.core.comparison.earlier_runs import leave_out_cases
 from scoregate.core.comparison.suite_pairs import pair_suites
-from scoregate.core.evaluation import Usage
 from scoregate.core.exemptions import STABLE_CASES, Exemptions, QuarantinedCases, StableCase
 from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, known_values
+from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.evidence import TrialMark, Use, does_count
+from scoregate.core.runs.evidence import TrialMark, Trials, Use, does_count
 from scoregate.core.runs.policy import matches_suite
 from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError
 
 _Key: TypeAlias = tuple[int, str]  # the index of a suite in its run, the hash of a case
@@ -270,21 +268,11 @@ def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observ
     def is_kept(case: CaseResult) -> bool:
         return (case.suite, case.hash) not in chosen
 
-    for at, columns in left_out.items():
-        others = replace(run.suites[at], columns=columns).evidence.rows_without(Use.SPENT)
-        kept[at].unpaid_cost = sum(known_values(columns.costs[row] for row in others))
-        kept[at].unpaid_tokens = sum(known_values(columns.tokens[row] for row in others))
-    suites = (
-        replace(
-            suite,
-            columns=kept[at],
-            usage=_add_usage(suite.usage, left_out[at]) if does_count(TrialMark.EXCUSED, Use.SPENT) else suite.usage,
-            read=_filter_reader(suite.read, is_kept),
-        )
-        if at in affected
-        else suite
-        for at, suite in enumerate(run.suites)
-    )
+    suites = list(run.suites)
+    for at in affected:
+        trials = suites[at].trials
+        read = _filter_reader(trials.read, is_kept)
+        suites[at] = replace(suites[at], trials=Trials(kept[at], trials.sources, excused=left_out[at], read=read))
     return replace(
         run,
         suites=tuple(suites),
@@ -297,24 +285,6 @@ def _filter_reader(
     read: Callable[[], Iterable[CaseResult]] | None, is_kept: Callable[[CaseResult], bool]
 ) -> Callable[[], Iterable[CaseResult]] | None:
     return None if read is None else lambda: filter(is_kept, read())
-
-
-def _add_usage(usage: Usage | None, columns: Columns) -> Usage | None:
-    """The usage of a suite outside of its cases, with that of cases in quarantine: their calls were made, too."""
-    costs = known_values(columns.costs)
-    tokens = list(map(int, known_values(columns.tokens)))
-    if not (costs or tokens):
-        return usage
-    unpriced = ", ".join(sorted(columns.unpriced)) or None
-    left_out = Usage(
-        sum(tokens),
-        cost=sum(costs) if costs else None,
-        model=unpriced,
-        calls=0,
-        stored=len(columns.partly_paid),
-        unpriced=unpriced if costs else None,
-    )
-    return left_out if usage is None else sum_usage((usage, left_out))
 
 
 class _Place(NamedTuple):
@@ -346,7 +316,7 @@ class _Trials:
         suite = self._run.suites[case.suite]
         key = (_Place(case.suite, self._pairs.get(case.suite)), case.hash)
         known = self._get(key, suite, case, entry)
-        origin = suite.evidence.find_origin(is_reused=case.reused is not None)
+        origin = suite.trials.sources[case.reused is not None].origin
         if not (does_count(origin, Use.STABLE) and does_count(TrialMark.EXCUSED, Use.STABLE)):
             self._kept.add(key)
         self._found[key] = replace(known, statuses=(*known.statuses, case.status))

@@ -17,7 +17,7 @@ COMPARED = (
     RowLabel.WORSE,
     RowLabel.EQUIVALENT,
     RowLabel.NOISE,
-    RowLabel.DRIFT,
+    RowLabel.EXPLAINED,
 )
 
 
@@ -91,7 +91,7 @@ def label_row(row: Row, criteria: Criteria) -> Row:
     if row.label is not RowLabel.NOISE:
         return row
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
-    if not row.better and not row.worse and not row.gain:  # a correction for drift changes the gain
+    if not row.better and not row.worse and not row.gain:  # an adjustment changes the gain
         return replace(row, label=RowLabel.UNCHANGED)
     falls = is_falling(row)
     effect, smallest = -row.gain if falls else row.gain, own.min_effect or 0.0

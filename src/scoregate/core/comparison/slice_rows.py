@@ -8,13 +8,11 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TypeAlias
 
+from scoregate.core.comparison.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import DriftEstimate
-from scoregate.core.comparison.drift_rows import ControlledSuite, label_corrected
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets
 from scoregate.core.comparison.pairing import case_clusters
-from scoregate.core.comparison.row_labels import label_rows
 from scoregate.core.comparison.slice_sides import SlicedSuite, SliceSides
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria
@@ -108,11 +106,11 @@ class SliceChoice:
         run: Run,
         rows: Sequence[Row],
         criteria: Criteria,
+        baselines: Mapping[int, Sequence[SuiteResult]] = MappingProxyType({}),
+        adjusters: Sequence[AdjustRows] = (),
         *,
         criteria_of: Callable[[SuiteResult], Criteria],
-        baselines: Mapping[int, Sequence[SuiteResult]] = MappingProxyType({}),
         extras: Mapping[int, ExtraTrials] = MappingProxyType({}),
-        controls: Mapping[str, ControlledSuite] = MappingProxyType({}),
     ) -> SliceTable:
         """Compare every slice.
 
@@ -120,10 +118,10 @@ class SliceChoice:
             run: the run.
             rows: the rows of its whole suites.
             criteria: the level and the smallest effects that count.
-            criteria_of: returns the criteria of one suite.
             baselines: the suites of the baseline's runs, by the index of the run's suite; the newest first.
+            adjusters: adjust rows before they are labelled.
+            criteria_of: returns the criteria of one suite.
             extras: more trials of both sides, by the index of the run's suite.
-            controls: the suites with their drift controls, by label.
         """
         suites = [
             SlicedSuite(
@@ -134,17 +132,18 @@ class SliceChoice:
                 criteria_of(suite),
                 tuple(self.limited_of(suite)),
                 extras.get(index),
-                controls.get(suite.label),
             )
             for index, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
         ]
-        return compare_slices(suites, criteria)
+        return compare_slices(suites, criteria, adjusters)
 
 
 _Chosen: TypeAlias = dict[tuple[str, str, bool], Sequence[int]]
 
 
-def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTable:
+def compare_slices(
+    suites: Sequence[SlicedSuite], criteria: Criteria, adjusters: Sequence[AdjustRows] = ()
+) -> SliceTable:
     """Compare every slice of every suite: the same test and interval as for whole suites, on the cases of the slice.
 
     The slices that limits name are one family of the correction, all others another one: slices that only inform don't
@@ -154,6 +153,7 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
     Args:
         suites: the suites of the run.
         criteria: the level and the smallest effects that count.
+        adjusters: adjust rows before they are labelled.
     """
     tables = sum(len(each.slices) * len(each.rows) for each in suites)
     most = max(_LEAST_SLICES, min(_MOST_SLICES, _MOST_ROWS // max(1, tables)))
@@ -171,8 +171,9 @@ def compare_slices(suites: Sequence[SlicedSuite], criteria: Criteria) -> SliceTa
                 )
         chosen_of_suites += [(sliced, chosen)] if chosen else []
     counts = {is_limited: _count_rows(chosen_of_suites, is_limited=is_limited) for is_limited in (True, False)}
-    rows = [row for sliced, chosen in chosen_of_suites for row in _compare_suite(sliced, chosen, counts)]
-    labelled = tuple(_label_families(rows, criteria))
+    found = (each for sliced, chosen in chosen_of_suites for each in _compare_suite(sliced, chosen, counts))
+    rows = [(row, sides if adjusters else None) for row, sides in found]  # sides hold all scores of an evaluator
+    labelled = tuple(_label_families(rows, criteria, adjusters))
     limited_suites = frozenset(each.row.suite for each in labelled if each.limited)
     return SliceTable(labelled, tuple(left_out), limited_suites, tuple(_find_empty(suites)))
 
@@ -200,23 +201,22 @@ def _order_values(name: str, values: Mapping[str, Sequence[int]], limited: Itera
     return named, others
 
 
-def _label_families(rows: Sequence[tuple[SliceRow, DriftEstimate | None]], criteria: Criteria) -> list[SliceRow]:
+def _label_families(
+    rows: Sequence[tuple[SliceRow, RowSides | None]], criteria: Criteria, adjusters: Sequence[AdjustRows]
+) -> list[SliceRow]:
     labelled = [each for each, _ in rows]
     for is_limited in (True, False):
         places = [index for index, each in enumerate(labelled) if each.limited is is_limited]
-        family, estimates = [labelled[index].row for index in places], [rows[index][1] for index in places]
-        rows_of_family = (
-            label_corrected(family, estimates, criteria) if any(estimates) else label_rows(family, criteria)
-        )
-        for index, row in zip(places, rows_of_family, strict=True):
+        family, sides = [labelled[index].row for index in places], [rows[index][1] for index in places]
+        for index, row in zip(places, label_adjusted(family, sides, criteria, adjusters), strict=True):
             labelled[index] = replace(labelled[index], row=row)
     return labelled
 
 
 def _compare_suite(
     sliced: SlicedSuite, chosen: _Chosen, counts: Mapping[bool, int]
-) -> Iterator[tuple[SliceRow, DriftEstimate | None]]:
-    """The rows of the slices of a suite, each with the drift that the control shows in the cases of the slice."""
+) -> Iterator[tuple[SliceRow, RowSides]]:
+    """The rows of the slices of a suite, each with what it compares."""
     columns, clusters = sliced.suite.columns, case_clusters(sliced.suite.columns)
     cases = CaseSets.from_columns(columns, sliced.baseline_suites[0].columns) if sliced.baseline_suites else None
     for row in sliced.rows:
@@ -232,5 +232,4 @@ def _compare_suite(
                 compared = sides.check_lost(compared, lost, counts[is_limited])
             else:
                 compared = sides.describe(row, list_cases(columns.hashes, rows))
-            estimate = sides.estimate_drift(compared, rows, clusters)
-            yield SliceRow(name, value, len(rows), compared, is_limited), estimate
+            yield SliceRow(name, value, len(rows), compared, is_limited), sides.select(rows)

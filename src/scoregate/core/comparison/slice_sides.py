@@ -7,11 +7,10 @@ from dataclasses import field, replace
 from functools import partial
 from statistics import fmean
 
+from scoregate.core.comparison.adjusted_rows import RowSides
 from scoregate.core.comparison.agreeing_runs import suites_with_evaluator
 from scoregate.core.comparison.case_table import CaseTable, make_case_table
 from scoregate.core.comparison.comparison_rows import Row, RowLabel, with_estimate
-from scoregate.core.comparison.drift import DriftEstimate, estimate_drift
-from scoregate.core.comparison.drift_rows import ControlledSuite
 from scoregate.core.comparison.extra_trials import ExtraTrials
 from scoregate.core.comparison.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.core.comparison.pairing import Pairs, Side, pair_sides, score_side
@@ -34,7 +33,6 @@ class SlicedSuite:
         criteria: the criteria of the suite.
         limited: globs of slices that limits name.
         extras: more trials of some cases on both sides.
-        controlled: the suite with its drift control; None without one.
     """
 
     suite: SuiteResult
@@ -44,7 +42,6 @@ class SlicedSuite:
     criteria: Criteria = field(default_factory=Criteria)
     limited: tuple[str, ...] = ()
     extras: ExtraTrials | None = None
-    controlled: ControlledSuite | None = None
 
 
 @record
@@ -56,7 +53,6 @@ class SliceSides:
     baseline: _Scores
     test_new: _Scores | None = None
     test_baseline: _Scores | None = None
-    control: Side | None = None
 
     @classmethod
     def read(cls, sliced: SlicedSuite, evaluator: str) -> SliceSides:
@@ -67,10 +63,7 @@ class SliceSides:
             pairs.append(([*new, *sliced.extras.new], [*baseline, *sliced.extras.baseline]))
         scores = [each for sides in pairs for each in _read_scores(evaluator, *sides)]
         test_new, test_baseline = scores[2:] or (None, None)
-        is_battle = evaluator not in sliced.suite.evaluators or sliced.suite.evaluators[evaluator].battles
-        known = None if sliced.controlled is None or is_battle else sliced.controlled.find_control(evaluator)
-        control = None if known is None else score_side([known.columns], evaluator)
-        return cls(sliced, scores[0], scores[1], test_new, test_baseline, control)
+        return cls(sliced, scores[0], scores[1], test_new, test_baseline)
 
     def describe(self, row: Row, members: Sequence[str]) -> Row:
         """The means of a slice whose scores can't be compared, for the reason of the whole row."""
@@ -107,7 +100,7 @@ class SliceSides:
         if pairs is not None:
             return self._estimate(replace(row, lost={}), pairs, None, is_limited=is_limited), LostScores()
         members = list_cases(self.sliced.suite.columns.hashes, rows)
-        new, baseline = self.new.select(members), self.baseline.select(members)
+        new, baseline = self._select_scores(members)
         pairs = pair_sides(new, baseline, clusters)
         lost = LostScores()
         if pairs.n < len(baseline.means):  # looking for them takes as long as the rest
@@ -158,17 +151,18 @@ class SliceSides:
             return replace(compared, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
         return compared
 
-    def estimate_drift(self, row: Row, rows: Sequence[int], clusters: Mapping[str, str]) -> DriftEstimate | None:
-        """The drift of a slice, by those control cases that are in it; None if it is not compared or has no control.
+    def select(self, rows: Sequence[int]) -> RowSides:
+        """What the row of a slice compares, by the rows of its cases."""
+        return RowSides(
+            self.sliced.suite,
+            self.sliced.baseline_suites,
+            self.sliced.criteria,
+            lambda: self._select_scores(list_cases(self.sliced.suite.columns.hashes, rows)),
+            is_slice=True,
+        )
 
-        The drift of the whole suite says nothing about one slice: a provider may have moved in one language only.
-        """
-        if self.control is None or row.label is not RowLabel.NOISE:
-            return None
-        members = list_cases(self.sliced.suite.columns.hashes, rows)
-        new, baseline = self.new.select(members), self.baseline.select(members)
-        max_dropped = self.sliced.criteria.max_dropped
-        return estimate_drift(new, baseline, self.control, clusters, max_dropped=max_dropped)
+    def _select_scores(self, members: Sequence[str]) -> tuple[Side, Side]:
+        return self.new.select(members), self.baseline.select(members)
 
     def _pair_tests(self, members: Sequence[str], clusters: Mapping[str, str]) -> Pairs | None:
         if self.test_new is None or self.test_baseline is None:

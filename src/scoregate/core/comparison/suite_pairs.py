@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from scoregate.core.comparison.setups import pair_setups
-from scoregate.core.runs.run import SuiteResult
+from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.core.runs.run import Run, SuiteResult
 
 
 def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> Iterator[tuple[int, int]]:
@@ -37,3 +38,14 @@ def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> 
 def is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
     """Whether two suites have the same id and parameters."""
     return one.id == other.id and dict(one.params or {}) == dict(other.params or {})
+
+
+def list_same_suites(baseline: SuiteResult, runs: Sequence[Run]) -> Iterator[SuiteResult]:
+    """The suite of a baseline in each of other runs that has it with the same evaluators."""
+    for run in runs:
+        for other in run.suites:
+            if is_same_suite(baseline, other) and baseline.script == other.script:
+                shared = baseline.evaluators.keys() & other.evaluators.keys()
+                if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
+                    yield other
+                break

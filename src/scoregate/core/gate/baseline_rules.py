@@ -167,8 +167,8 @@ def _check_row(
         origin: where the limit is set.
     """
     conclusion, value, powerless = Conclusion.PASSED, describe_change(row), _explain_powerless(row, context)
-    if row.drift is not None and row.label is RowLabel.DRIFT:
-        value += f": {_format_signed(row.drift.delta or 0.0)} with the drift of the provider, which explains it"
+    if row.adjustment is not None and row.label is RowLabel.EXPLAINED:
+        value += f": {_format_signed(row.adjustment.delta or 0.0)} {row.adjustment.explanation}"
     if row.accepted is not None and row.label is RowLabel.WORSE:
         value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):
@@ -241,7 +241,7 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
         f"{_count(len(fallen), 'row')} with few pairs fell together: {_format_signed(mean)} on average of "
         f"{_count(pairs, 'pair')}, corrected {_describe_p(small.q)}; none of them is certain alone"
     )
-    # A control has too few cases of small suites to separate a change from a drift of the provider.
+    # A control has too few cases of small suites to separate a change from a shift that it would find.
     conclusion = Conclusion.UNMEASURABLE if context.comparison.run.control is not None else Conclusion.FAILED
     limits: dict[Rule, GateLimit] = {}
     for limit in (limit for each in fallen for limit in each.limits):

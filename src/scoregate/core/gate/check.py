@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -83,9 +84,11 @@ def apply_checks(
         checks: the checks in their order.
         run_findings: the findings about the whole run.
     """
-    counts = context.suite.evidence.counts
-    applied = (check for check in checks if counts(Use.ERRORS if check.in_arms else Use.LIMITS))
-    by_check = [(check, list(check.find(context))) for check in applied]
+    by_check = list[tuple[SuiteCheck, list[Finding]]]()
+    for check in checks:
+        use = Use.ERRORS if check.in_arms else Use.LIMITS
+        if context.suite.evidence.counts(use):
+            by_check.append((check, list(check.find(replace(context, suite=context.suite.select(use))))))
     suite_findings = [finding for _, found in by_check for finding in found]
     yield from suite_findings
     # Another rule may be the reason, such as a suite without cases.

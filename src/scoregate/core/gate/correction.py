@@ -181,8 +181,8 @@ def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_name
         return row
     q = worse if is_falling(row) else row.q
     labelled = label_row(replace(row, q=q, min_effect=None, label=RowLabel.NOISE), criteria)
-    is_explained = row.label is RowLabel.DRIFT and labelled.label is not RowLabel.WORSE
-    return replace(labelled, label=RowLabel.DRIFT) if is_explained else labelled
+    is_explained = row.label is RowLabel.EXPLAINED and labelled.label is not RowLabel.WORSE
+    return replace(labelled, label=RowLabel.EXPLAINED) if is_explained else labelled
 
 
 def _label_quantity(row: Row, test: RatioTest | None, watched: Mapping[str, SuiteContext]) -> Row:

@@ -185,7 +185,7 @@ def _add_to_each(columns: Columns, *, measure: Measure, part: float) -> list[flo
 
 def _measure(suite: SuiteResult, measure: Measure) -> _Amounts:
     is_paid = measure is not Measure.LATENCY
-    usage = suite.usage if is_paid else None
+    usage = suite.other_usage if is_paid else None
     is_stored = bool(suite.columns.cached) or (is_paid and has_stored_answers(suite))
     cases = quantity_side([suite.columns], QUANTITIES[measure], is_paid=is_paid)
     return _Amounts(suite, measure, cases, _amount(usage, measure), is_stored)

@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from scoregate.core.comparison.agreement import describe_reviews, digest_fingerprint, is_judge
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.declarations.declaration import Rule
 from scoregate.core.declarations.kernel import (
     ASSERT_TEST,
@@ -153,7 +152,7 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     yield Finding(
         PASS_RATE,
         Conclusion.PASSED if reaches(max(rate, bound), limit) else Conclusion.FAILED,
-        value + noise + _describe_drift(context),
+        value + noise + _describe_shifts(context),
         f"≥ {_format_limit(limit)}" + ("" if confidence is None else f" with {format_percent(confidence)} confidence"),
         context.limits.find_origin("min_pass_rate"),
         context.suite.label,
@@ -162,12 +161,14 @@ def check_pass_rate(context: SuiteContext) -> Iterator[Finding]:
     )
 
 
-def _describe_drift(context: SuiteContext, evaluator: str = "") -> str:
-    """A provider that moved since the base was measured: limits of a run alone are not corrected for it."""
-    rows = context.comparison.rows_of(context.suite.label)
-    drifted = [row for row in rows if evaluator in ("", row.evaluator) and has_drifted(row)]
-    shifts = [f"{row.drift.shift or 0.0:+.3f}".replace("-", "−") for row in drifted if row.drift is not None]
-    return f", with a provider drift of {', '.join(shifts[:3])} in it" if shifts else ""
+def _describe_shifts(context: SuiteContext, evaluator: str = "") -> str:
+    """What moved the scores besides the change: limits of a run alone are not adjusted for it."""
+    shifts: dict[str, list[str]] = {}
+    for row in context.comparison.rows_of(context.suite.label):
+        known = row.adjustment if evaluator in ("", row.evaluator) else None
+        if known is not None and known.found_shift is not None:
+            shifts.setdefault(known.cause, []).append(f"{known.found_shift:+.3f}".replace("-", "−"))
+    return "".join(f", with a {cause} of {', '.join(values[:3])} in it" for cause, values in shifts.items())
 
 
 def format_percent(rate: float) -> str:
@@ -203,7 +204,7 @@ def check_mean_scores(context: SuiteContext) -> Iterator[Finding]:
             noise, cases = _mean_noise(context.suite, name)
             is_uncertain = 0 < limit < 1 and cases >= _FEW and abs(mean - limit) <= noise
             value += f", ±{noise:.3f} at {_count_cases(cases)}" if is_uncertain else ""
-            value += _describe_drift(context, name)
+            value += _describe_shifts(context, name)
         yield Finding(
             MEAN_SCORE,
             conclusion,

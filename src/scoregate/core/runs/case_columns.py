@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import TypeVar
 
 from scoregate.core.evaluation import Threshold, Usage
 from scoregate.core.limit_checks import exceeds_share
 from scoregate.core.runs.cases import STATUSES, CaseKey, CaseResult, Status
 from scoregate.core.runs.text_column import TextColumn
 
+_V = TypeVar("_V")
 MISSING = float("nan")
 # Per evaluator; further labels are counted as OTHERS.
 MOST_LABELS, LONGEST_LABEL, OTHERS = 50, 100, "…"
@@ -43,11 +45,7 @@ class Columns:
         answers: the stored answers that a score was made from, by evaluator and row; only if all are known.
         cached: the rows whose output was read from a store.
         partly_paid: the rows for which an answer of a model, also a judge's, was read from a store.
-        reused: the rows that an earlier run measured.
-        left_out: the cost and the tokens of trials in quarantine that another run measured. The usage of the suite has
-            them, which limits count; this run didn't pay them.
-        unpaid_cost, unpaid_tokens: of trials in quarantine that another run measured. The usage of the suite has them,
-            as limits count them.
+        sources: the number of each row's source, see `Trials`; empty if this run measured all.
         unscored, unscored_counts: the number of evaluations that returned None, and the same by evaluator.
         deferred: the rows with a label or a pending review instead of a score, by evaluator.
         pending: the number of evaluations that wait for a review.
@@ -77,10 +75,7 @@ class Columns:
     answers: dict[str, dict[int, str]] = field(default_factory=dict)
     cached: set[int] = field(default_factory=set)
     partly_paid: set[int] = field(default_factory=set)
-    reused: set[int] = field(default_factory=set)
-    unpaid_cost: float = 0.0
-    unpaid_tokens: float = 0.0
-    left_out: tuple[float, int] = (0.0, 0)
+    sources: bytearray = field(default_factory=bytearray)
     unscored: int = 0
     unscored_counts: dict[str, int] = field(default_factory=dict)
     deferred: dict[str, array[int]] = field(default_factory=dict)
@@ -126,8 +121,7 @@ class Columns:
             self.contested += sum(name in case.contests for name in case.pending)
         if case.usage is not None and case.usage.cached:
             self.cached.add(row)
-        if case.reused is not None:
-            self.reused.add(row)
+        self.sources.append(case.reused is not None)
         self._add_usage(row, case)
         self._add_scores(row, case)
 
@@ -215,6 +209,74 @@ class Columns:
         """The number of scores of an evaluator, with those outside [0, 1]."""
         valid = len(known_values(self.scores.get(evaluator, ())))
         return valid + len(self.unscaled.get(evaluator, ()))
+
+    def select(self, rows: Sequence[int]) -> Columns:
+        """Some of the rows, as a comparison needs them: without counts of labels and reviews.
+
+        Args:
+            rows: the places of the rows, in order.
+        """
+        places = {row: index for index, row in enumerate(rows)}
+
+        def move(chosen: Iterable[int]) -> set[int]:
+            return {places[row] for row in chosen if row in places}
+
+        def move_values(values: dict[int, _V]) -> dict[int, _V]:
+            return {places[row]: value for row, value in values.items() if row in places}
+
+        def pick(values: array[float]) -> array[float]:
+            return array("d", (values[row] for row in rows) if len(values) else ())
+
+        return Columns(
+            hashes=[self.hashes[row] for row in rows],
+            repeats=array("l", (self.repeats[row] for row in rows)),
+            digests=TextColumn(self.digests[row] for row in rows),
+            statuses=bytearray(self.statuses[row] for row in rows),
+            durations_ms=pick(self.durations_ms),
+            costs=pick(self.costs),
+            tokens=pick(self.tokens),
+            tags=move_values(self.tags),
+            clusters=move_values(self.clusters),
+            scores={name: array("d", (self.score(name, row) for row in rows)) for name in self.scores},
+            failed={name: move(chosen) for name, chosen in self.failed.items()},
+            errored={name: move(chosen) for name, chosen in self.errored.items()},
+            unscaled={name: move(chosen) for name, chosen in self.unscaled.items()},
+            answers={name: move_values(known) for name, known in self.answers.items()},
+            cached=move(self.cached),
+            partly_paid=move(self.partly_paid),
+            sources=bytearray(self.sources[row] for row in rows if self.sources),
+            deferred={name: array("l", sorted(move(chosen))) for name, chosen in self.deferred.items()},
+            thresholds=self.thresholds,
+            other_thresholds={name: move_values(known) for name, known in self.other_thresholds.items()},
+        )
+
+    @property
+    def reused(self) -> int:
+        """The number of rows that another run measured, or an earlier attempt of this run."""
+        return len(self.sources) - self.sources.count(0)
+
+    def rows_from(self, sources: Collection[int]) -> set[int]:
+        """The rows that some sources measured.
+
+        Args:
+            sources: their numbers.
+        """
+        return {row for row, source in enumerate(self.sources or bytes(len(self))) if source in sources}
+
+    def sum_usage(self) -> Usage | None:
+        """The known usage of all rows; None without any."""
+        costs, tokens = known_values(self.costs), list(map(int, known_values(self.tokens)))
+        if not (costs or tokens):
+            return None
+        unpriced = ", ".join(sorted(self.unpriced)) or None
+        return Usage(
+            sum(tokens),
+            cost=sum(costs) if costs else None,
+            model=unpriced,
+            calls=0,
+            stored=len(self.partly_paid),
+            unpriced=unpriced if costs else None,
+        )
 
     def errored_rows(self) -> set[int]:
         """The rows in which the function under test or an evaluator raised."""

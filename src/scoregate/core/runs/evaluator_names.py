@@ -114,8 +114,11 @@ def _rename_suite(suite: SuiteResult, names: _Names) -> SuiteResult:
         evaluators=_rename_keys(
             {name: replace(info, id=names.get(name, name)) for name, info in suite.evaluators.items()}, names
         ),
-        columns=replace(suite.columns, **columns),
-        read=_rename_read(suite.read, lambda _: names),
+        trials=replace(
+            suite.trials,
+            columns=replace(suite.columns, **columns),
+            read=_rename_read(suite.trials.read, lambda _: names),
+        ),
     )
 
 

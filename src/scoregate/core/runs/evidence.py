@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias
 
 from scoregate.core.records import record
+from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import CarriedFrom
 
 
@@ -39,7 +42,7 @@ class TrialMark(StrEnum):
 class Use(StrEnum):
     """What a trial may count for."""
 
-    LIMITS = "limits"  # limits of the suite alone: pass rate, mean, latency, cost, tokens
+    LIMITS = "limits"  # limits of the suite alone: pass rate, mean, latency; excused trials count for cost and tokens
     ERRORS = "errors"  # the error rate
     ROWS = "rows"  # whether the suite has rows and a pair in the baseline
     TEST = "test"  # label, interval and p of rows
@@ -66,7 +69,7 @@ _EXCUSED = TrialMark.EXCUSED
 
 COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
     {
-        Use.LIMITS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
+        Use.LIMITS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN, _EXCUSED}),
         Use.ERRORS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN, _WITHOUT}),
         Use.ROWS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.TEST: frozenset({_MEASURED, _RESUMED, _MAIN, _EXTRA}),
@@ -95,65 +98,99 @@ def does_count(kind: _Kind, use: Use) -> bool:
 
 
 @record
+class TrialSource:
+    """Where trials come from.
+
+    Attributes:
+        origin: which run measured them.
+        run: the base's run that did; None for this run and its earlier attempts.
+    """
+
+    origin: TrialOrigin
+    run: CarriedFrom | None = None
+
+
+def list_sources(*, carried: CarriedFrom | None = None, kept: CarriedFrom | None = None) -> tuple[TrialSource, ...]:
+    """Where the trials of a suite come from: those that ran with it, and those that it reused.
+
+    Args:
+        carried: the run whose results it has, if it did not run, because no change affects it.
+        kept: the run whose results it reused, if only cases with changed rows ran.
+    """
+    if carried is not None:
+        return (TrialSource(_CARRIED, carried), TrialSource(_CARRIED, carried))
+    return (TrialSource(_MEASURED), TrialSource(_RESUMED) if kept is None else TrialSource(_KEPT, kept))
+
+
+MEASURED_SOURCES = list_sources()
+
+
+@record
+class Trials:
+    """The trials of a suite.
+
+    Attributes:
+        columns: their results.
+        sources: where they come from, by the number in `Columns.sources`: 0 for what the suite measured when it ran, 1
+            for what it reused.
+        excused: the trials of cases in quarantine, which are left out of `columns`; None if nothing is.
+        read: reads them from disk; None if they are not stored.
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    sources: tuple[TrialSource, ...] = MEASURED_SOURCES
+    excused: Columns | None = None
+    read: Callable[[], Iterable[CaseResult]] | None = None
+
+    def find_run(self, origin: TrialOrigin) -> CarriedFrom | None:
+        """The run that trials of an origin come from; None if there are none."""
+        return next((source.run for source in self.sources if source.origin is origin), None)
+
+
+@record
 class Evidence:
-    """Where the trials of a suite come from.
+    """What the trials of a suite count for.
 
     Attributes:
         role: what they were measured for.
-        size: their number.
-        carried: the run that measured the suite, if this run only carries its results over.
-        kept: the run that measured the reused trials, if only cases with changed rows ran.
-        reused: the rows that another run, or an earlier attempt of this run, measured.
+        trials: the trials.
     """
 
     role: TrialRole
-    size: int
-    carried: CarriedFrom | None
-    kept: CarriedFrom | None
-    reused: Collection[int]
+    trials: Trials
 
     @property
-    def origins(self) -> frozenset[TrialOrigin]:
-        """The origins that trials may have."""
-        if self.carried is not None:
-            return frozenset({TrialOrigin.CARRIED})
-        return frozenset({TrialOrigin.MEASURED, TrialOrigin.RESUMED if self.kept is None else TrialOrigin.KEPT})
-
-    @property
-    def sources(self) -> frozenset[str]:
+    def runs(self) -> frozenset[str]:
         """The ids of other runs that measured trials, besides earlier attempts of the run."""
-        return frozenset(source.id for source in (self.carried, self.kept) if source is not None)
-
-    def find_origin(self, *, is_reused: bool) -> TrialOrigin:
-        """Where a trial comes from."""
-        if self.carried is not None:
-            return TrialOrigin.CARRIED
-        if not is_reused:
-            return TrialOrigin.MEASURED
-        return TrialOrigin.RESUMED if self.kept is None else TrialOrigin.KEPT
+        return frozenset(source.run.id for source in self.trials.sources if source.run is not None)
 
     def counts(self, use: Use) -> bool:
         """Whether a trial may count."""
-        return self.role in COUNTS[use] and not self.origins.isdisjoint(COUNTS[use])
+        return self.role in COUNTS[use] and any(source.origin in COUNTS[use] for source in self.trials.sources)
 
     def counts_all(self, use: Use) -> bool:
         """Whether every trial counts."""
-        return self.role in COUNTS[use] and self.origins <= COUNTS[use]
-
-    def rows(self, use: Use) -> Sequence[int]:
-        """The rows of the trials that count, in order."""
-        if self.counts_all(use):
-            return range(self.size)
-        others = self.rows_without(use)
-        return [row for row in range(self.size) if row not in others]
+        return self.role in COUNTS[use] and all(source.origin in COUNTS[use] for source in self.trials.sources)
 
     def rows_without(self, use: Use) -> Collection[int]:
-        """The rows of the trials that do not count, in no order."""
-        if self.role not in COUNTS[use]:
-            return range(self.size)
-        new, reused = (self.find_origin(is_reused=each) in COUNTS[use] for each in (False, True))
-        if new and reused:
-            return ()
-        if not new and not reused:
-            return range(self.size)
-        return self.reused if new else [row for row in range(self.size) if row not in self.reused]
+        """The rows of the trials that do not count."""
+        if not self.counts(use):
+            return range(len(self.trials.columns))
+        return self._rows_without(self.trials.columns, use)
+
+    def list_amounts(self, use: Use, pick: Callable[[Columns], Sequence[float]]) -> Iterator[float]:
+        """The numbers of the trials that count in a column, those of cases in quarantine first.
+
+        Args:
+            use: what they count for.
+            pick: returns the column.
+        """
+        if not self.counts(use):
+            return
+        for columns in filter(None, (self.trials.excused if does_count(_EXCUSED, use) else None, self.trials.columns)):
+            others, column = self._rows_without(columns, use), pick(columns)
+            yield from (value for row, value in enumerate(column) if row not in others) if others else column
+
+    def _rows_without(self, columns: Columns, use: Use) -> Collection[int]:
+        others = [number for number, source in enumerate(self.trials.sources) if source.origin not in COUNTS[use]]
+        return columns.rows_from(others) if others else ()

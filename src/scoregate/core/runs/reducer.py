@@ -25,6 +25,7 @@ from scoregate.core.events import (
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseError, CaseKey, CaseResult
 from scoregate.core.runs.clusters import find_cluster
+from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.key_set import KeySet
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.run import SuiteResult
@@ -177,8 +178,7 @@ class SuiteReducer:
             setup=started.setup if started else None,
             part=started.part if started else None,
             tools=finished.tools[:MOST_TOOLS] if finished else (),
-            columns=self.columns,
-            read=read,
+            trials=Trials(self.columns, read=read),
         )
 
     def sum_usage(self) -> Usage | None:

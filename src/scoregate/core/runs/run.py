@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -16,13 +16,14 @@ from scoregate.core.runs.case_columns import Columns, known_values, sum_known, u
 from scoregate.core.runs.case_means import average_scores
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.cost_estimates import RunEstimate
-from scoregate.core.runs.dependencies import CarriedFrom, RunDependencies
-from scoregate.core.runs.evidence import Evidence, TrialRole
+from scoregate.core.runs.dependencies import RunDependencies
+from scoregate.core.runs.evidence import Evidence, TrialMark, TrialRole, Trials, Use, does_count
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.core.runs.past_runs import History
 from scoregate.core.selection.case_choice import CaseInput
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.suite import TASK
+from scoregate.core.usage import sum_usage
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
 
@@ -88,10 +89,7 @@ class SuiteResult:
         sdk: the SDK that the suite is written with; None if unknown.
         skipped: whether a filter left it out. `unfinished`: the number of trials that started and never finished.
         setup: what another framework ran the suite with; None for other suites.
-        variants: the runs of a grid search, one for each combination of parameters.
         part: the part of the cases that a shard ran; None for all of them.
-        carried: the base's run that its results come from, as no change can affect them; None if it ran. `kept`: the
-            same for the trials that are reused, if only cases with changed rows ran.
         tools: the tools of the MCP servers that it connected to.
     """
 
@@ -109,15 +107,11 @@ class SuiteResult:
     duration_s: float | None = None
     usage: Usage | None = None
     sdk: str | None = None
-    columns: Columns = field(default_factory=Columns)
-    read: Callable[[], Iterable[CaseResult]] | None = None
+    trials: Trials = field(default_factory=Trials)
     skipped: bool = False
     unfinished: int = 0
     setup: Setup | None = None
-    variants: tuple[SuiteResult, ...] = ()
     part: SuitePart | None = None
-    carried: CarriedFrom | None = None
-    kept: CarriedFrom | None = None
     tools: tuple[ListedTool, ...] = ()
 
     @property
@@ -129,18 +123,36 @@ class SuiteResult:
     @property
     def evidence(self) -> Evidence:
         """Where its trials come from, and what they count for."""
-        return Evidence(self.role, len(self.columns), self.carried, self.kept, self.columns.reused)
+        return Evidence(self.role, self.trials)
+
+    @property
+    def columns(self) -> Columns:
+        """The results of its trials."""
+        return self.trials.columns
+
+    def with_columns(self, columns: Columns) -> SuiteResult:
+        """The suite with other results of its trials."""
+        return replace(self, trials=replace(self.trials, columns=columns))
+
+    def select(self, use: Use) -> SuiteResult:
+        """The suite with the trials that count: the same object if all do."""
+        return self.without_rows(self.evidence.rows_without(use))
+
+    def without_rows(self, rows: Collection[int]) -> SuiteResult:
+        """The suite without some trials: the same object if there are none of them."""
+        left = [row for row in range(len(self.columns)) if row not in rows] if rows else None
+        return self if left is None else self.with_columns(self.columns.select(left))
 
     @property
     def cases(self) -> Iterator[CaseResult]:
         """The trials, read from disk one by one."""
-        return iter(self.read() if self.read is not None else ())
+        return iter(self.trials.read() if self.trials.read is not None else ())
 
     @property
     def passed(self) -> bool:
         """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
-        if self.skipped or self.variants:
-            return all(variant.passed for variant in self.variants)
+        if self.skipped:
+            return True
         bad = self.columns.count(Status.FAILED) + self.columns.count(Status.ERRORED)
         has_results = self.evaluations + self.pending > 0 or (self.part is not None and self.planned == 0)
         return self.complete and not bad and not self.errors and has_results
@@ -158,22 +170,29 @@ class SuiteResult:
         return self.columns.pending + len(self.reviews)
 
     @property
+    def other_usage(self) -> Usage | None:
+        """The usage outside of its cases, with that of cases in quarantine: their calls were made, too."""
+        excused = self.trials.excused if does_count(TrialMark.EXCUSED, Use.LIMITS) else None
+        usages = (self.usage, None if excused is None else excused.sum_usage())
+        return sum_usage(usage for usage in usages if usage is not None)
+
+    @property
     def cost(self) -> float | None:
         """The cost of all model calls, in US dollars; None if no price is known.
 
         Results of another run count with what that one paid, so that the cost is that of a run of all cases.
         """
-        return sum_known(self.columns.costs, None if self.usage is None else self.usage.cost)
+        return sum_known(self.columns.costs, None if (usage := self.other_usage) is None else usage.cost)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """The models without a known price; with any, `cost` is too low."""
-        return tuple(sorted({*self.columns.unpriced, *(unpriced_models(self.usage) if self.usage else ())}))
+        return tuple(sorted({*self.columns.unpriced, *(unpriced_models(usage) if (usage := self.other_usage) else ())}))
 
     @property
     def tokens(self) -> float | None:
         """The input and output tokens of all model calls; None if unknown."""
-        usage = self.usage
+        usage = self.other_usage
         return sum_known(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
 
     def mean(self, evaluator: str) -> float | None:

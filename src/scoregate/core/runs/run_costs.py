@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from scoregate.core.evaluation import Usage
-from scoregate.core.runs.case_columns import sum_known
+from scoregate.core.runs.case_columns import Columns, sum_known
 from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run, Script, SuiteResult
 
@@ -13,23 +13,19 @@ from scoregate.core.runs.run import Run, Script, SuiteResult
 def sum_costs(run: Run) -> float | None:
     """The known costs of a run, in US dollars; None if no price is known. Results of other runs cost nothing."""
     known = ((suite, None if suite.usage is None else suite.usage.cost) for suite in run.suites)
-    own = (_sum_spent(suite, suite.columns.costs, cost, suite.columns.unpaid_cost) for suite, cost in known)
+    own = (_sum_spent(suite, lambda columns: columns.costs, cost) for suite, cost in known)
     return _sum_known([*own, *(script.usage.cost for script in list_started_scripts(run) if script.usage is not None)])
 
 
 def sum_tokens(run: Run) -> float | None:
     """The input and output tokens of a run; None if unknown. Results of other runs used none."""
-    known = ((suite, _count_tokens(suite.usage)) for suite in run.suites)
-    own = (_sum_spent(suite, suite.columns.tokens, tokens, suite.columns.unpaid_tokens) for suite, tokens in known)
+    own = (_sum_spent(suite, lambda columns: columns.tokens, _count_tokens(suite.usage)) for suite in run.suites)
     return _sum_known([*own, *(_count_tokens(script.usage) for script in list_started_scripts(run))])
 
 
-def _sum_spent(suite: SuiteResult, column: Iterable[float], own: float | None, unpaid: float) -> float | None:
-    if not suite.evidence.counts(Use.SPENT):
-        return None
-    own = None if own is None else own - unpaid
-    others = suite.evidence.rows_without(Use.SPENT)
-    return sum_known((each for row, each in enumerate(column) if row not in others) if others else column, own)
+def _sum_spent(suite: SuiteResult, pick: Callable[[Columns], Sequence[float]], own: float | None) -> float | None:
+    evidence = suite.evidence
+    return sum_known(evidence.list_amounts(Use.SPENT, pick), own) if evidence.counts(Use.SPENT) else None
 
 
 def _count_tokens(usage: Usage | None) -> int | None:

@@ -210,7 +210,7 @@ def without_rare_unscaled(run: Run, criteria_of: Callable[[SuiteResult], Criteri
     if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
         return run
     suites = tuple(
-        replace(suite, columns=suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
+        suite.with_columns(suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
         for suite in run.suites
     )
     extras = tuple(without_rare_unscaled(each, criteria_of) for each in run.extras)

@@ -6,26 +6,27 @@ from collections.abc import Iterator
 
 from scoregate.ci.report import number_format
 from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.drift import DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
+from scoregate.features.drift.estimate import Drift, DriftState
 
 
 def describe_drift(comparison: Comparison) -> Iterator[str]:
     """Which providers moved, and why changes were not corrected although there is a control."""
     for row in comparison.rows:
-        if row.drift is None or (row.drift.state is DriftState.CORRECTED and not has_drifted(row)):
+        drift = row.adjustment
+        if not isinstance(drift, Drift) or (drift.state is DriftState.CORRECTED and not drift.has_moved()):
             continue
-        if has_drifted(row):
-            shift = "nothing" if row.drift.shift is None else number_format.difference(row.drift.shift)
-            cases = number_format.count(row.drift.cases, "case")
+        if drift.has_moved():
+            shift = "nothing" if drift.shift is None else number_format.difference(drift.shift)
+            cases = number_format.count(drift.cases, "case")
             place = f"{row.suite}, {row.evaluator}"
             yield f"Provider drift of {place}: {shift} since the base's run ({cases} of it asked again)."
             continue
-        if row.drift.state is DriftState.TOO_SMALL:
-            why = f"control too small: {row.drift.cases:,} of {row.drift.needed:,} cases needed"
+        if drift.state is DriftState.TOO_SMALL:
+            why = f"control too small: {drift.cases:,} of {drift.needed:,} cases needed"
         else:
-            why = f"the drift is not measured: {row.drift.reason}"
+            why = f"the drift is not measured: {drift.reason}"
         yield f"{row.suite}, {row.evaluator}: {why}. Nothing is corrected."
-    states = [each.row.drift.state for each in comparison.slices.rows if each.row.drift is not None]
+    adjustments = (each.row.adjustment for each in comparison.slices.rows)
+    states = [each.state for each in adjustments if isinstance(each, Drift)]
     if small := sum(state is not DriftState.CORRECTED for state in states):
         yield f"Slices: {small:,} of {len(states):,} rows have too few control cases and are not corrected for drift."

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import CompareRuns, Judged, Step, Work
+from scoregate.core.runs.evidence import TrialRole, Use, does_count
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
     from scoregate.ci.settings import Settings
+    from scoregate.core.comparison.adjusted_rows import AdjustRows
+    from scoregate.core.comparison.comparison import CriteriaOf
     from scoregate.core.runs.run import Run, RunShard
     from scoregate.core.sections import Section
 
@@ -40,6 +43,14 @@ class DriftStep(Step):
         if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:
             return run
         return replace(run, notices=(*run.notices, _OTHER_COMMIT))
+
+    def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
+        control = run.control if does_count(TrialRole.CONTROL, Use.CONTROL) else None
+        if control is None or control.commit is None or control.commit != base.commit:
+            return None
+        from scoregate.features.drift.rows import DriftCorrection
+
+        return DriftCorrection(control, criteria_of).adjust
 
     def sections(self, judged: Judged) -> Iterator[Section]:
         from scoregate.core.sections import Place, Section

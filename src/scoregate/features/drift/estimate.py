@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from math import ceil, erfc, sqrt
+from typing import ClassVar
 
+from scoregate.ci.report import number_format
+from scoregate.core.comparison.adjustment import Adjustment
+from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.comparison.estimates import estimate_difference
 from scoregate.core.comparison.pairing import Pairs, Side, pair_sides
 from scoregate.core.limit_checks import exceeds_share
@@ -32,7 +36,7 @@ class DriftState(StrEnum):
 
 
 @record
-class Drift:
+class Drift(Adjustment):
     """How far the provider moved since the base was measured, and the change of the scores without the correction.
 
     Attributes:
@@ -62,6 +66,35 @@ class Drift:
     detectable: float | None = None
     power: float | None = None
     reason: str = ""
+    cause: ClassVar[str] = "provider drift"
+    explanation: ClassVar[str] = "with the drift of the provider, which explains it"
+
+    def has_moved(self, alpha: float = _ALPHA) -> bool:
+        """Whether the control shows a significant shift of the provider."""
+        return self.state is DriftState.CORRECTED and self.p is not None and self.p <= alpha
+
+    @property
+    def found_shift(self) -> float | None:
+        """The shift, if it is significant."""
+        return self.shift if self.has_moved() else None
+
+    def explains(self, alpha: float) -> bool:
+        """Whether the shift is significant, and in the direction of the measured change."""
+        return self.has_moved(alpha) and self.delta is not None and (self.shift or 0.0) * self.delta > 0
+
+    def describe(self, label: str) -> str:
+        """The shift with the power that its correction costs; empty if nothing was corrected."""
+        if self.state is not DriftState.CORRECTED or self.shift is None or self.delta is None:
+            return ""
+        signed = number_format.difference
+        bounds = "" if self.low is None or self.high is None else f" [{signed(self.low)}, {signed(self.high)}]"
+        is_explained = label == RowLabel.EXPLAINED
+        effect = "explained by the provider's drift of" if is_explained else "corrected for a provider drift of"
+        text = f"{effect} {signed(self.shift)}{bounds} in {number_format.count(self.cases, 'control case')}"
+        text = f"{text}; measured {signed(self.delta)} ({self.label})"
+        if self.detectable is None or self.power is None or round(self.power, 2) >= _POWER:
+            return text
+        return f"{text}; power for a drop of {self.detectable:.2f}: {self.power:.2f} instead of {_POWER:.2f}"
 
 
 @record

@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.core.comparison.comparison import compare
+from scoregate.ci.steps import find_adjusters
+from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.drift import Drift, DriftEstimate, DriftState
-from scoregate.core.comparison.drift_rows import has_drifted
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
+from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
+from scoregate.features.drift.step import STEP
 
 Table = dict[int, float | None]
 
@@ -34,16 +37,24 @@ def draw(rate: float, cases: int, seed: int) -> Table:
     return {case: float(source.random() < rate) for case in range(cases)}
 
 
+def compare_all(run: Run, base: Run, **more: Any) -> Comparison:
+    return compare(run, base, adjusters=find_adjusters([STEP], run, base, lambda _: Criteria()), **more)
+
+
 def compare_with(control: Run | None, new: Run, base: Run) -> Row:
-    return compare(replace(new, commit="head", control=control), base).rows[0]
+    return compare_all(replace(new, commit="head", control=control), base).rows[0]
+
+
+def drift_of(row: Row) -> Drift:
+    assert isinstance(row.adjustment, Drift)
+    return row.adjustment
 
 
 def test_the_corrected_change_is_change_minus_shift() -> None:
     base, new = draw(0.9, 600, 1), draw(0.78, 600, 2)
     control = {case: score for case, score in draw(0.78, 600, 3).items() if case % 2}
     row = compare_with(make_run(control), make_run(new), make_run(base))
-    drift, plain = row.drift, compare_with(None, make_run(new), make_run(base))
-    assert drift is not None
+    drift, plain = drift_of(row), compare_with(None, make_run(new), make_run(base))
     changes = [new[case] - base[case] for case in base]  # type: ignore[operator]
     shifts = {case: control[case] - base[case] for case in control}  # type: ignore[operator]
     mean, shift = sum(changes) / 600, sum(shifts.values()) / 300
@@ -63,26 +74,25 @@ def test_the_corrected_change_is_change_minus_shift() -> None:
     assert row.detectable > plain.detectable == drift.detectable
     assert drift.power is not None
     assert drift.power < 0.8
-    assert row.label is RowLabel.DRIFT
-    assert has_drifted(row)
+    assert row.label is RowLabel.EXPLAINED
+    assert drift_of(row).has_moved()
 
 
 def test_a_control_of_all_cases_costs_no_power() -> None:
     row = compare_with(make_run(draw(0.9, 400, 3)), make_run(draw(0.9, 400, 2)), make_run(draw(0.9, 400, 1)))
-    assert row.drift is not None
-    assert row.drift.power == pytest.approx(0.8, abs=0.06)
+    assert drift_of(row).power == pytest.approx(0.8, abs=0.06)
 
 
 def test_rows_that_get_better_by_drift_are_drift_too() -> None:
     base, new, control = draw(0.6, 500, 1), draw(0.8, 500, 2), draw(0.8, 500, 3)
     row = compare_with(make_run(control), make_run(new), make_run(base))
-    assert (row.label, row.drift and row.drift.label) == (RowLabel.DRIFT, "better")
+    assert (row.label, drift_of(row).label) == (RowLabel.EXPLAINED, "better")
 
 
 def test_drift_that_hides_a_regression_is_subtracted() -> None:
     same = draw(0.7, 500, 1)
     row = compare_with(make_run(draw(0.9, 500, 3)), make_run(same), make_run(same))
-    assert (row.label, row.drift and row.drift.label) == (RowLabel.WORSE, "unchanged")
+    assert (row.label, drift_of(row).label) == (RowLabel.WORSE, "unchanged")
 
 
 def test_too_small_controls_correct_nothing() -> None:
@@ -91,15 +101,14 @@ def test_too_small_controls_correct_nothing() -> None:
     for size in (1, 2, 12, 49):
         control = {case: score for case, score in draw(0.7, 400, 3).items() if case < size}
         row = compare_with(make_run(control), new, base)
-        assert row.drift is not None
-        assert (row.drift.state, row.drift.cases) == (DriftState.TOO_SMALL, size)
-        assert row.drift.needed > size
-        assert replace(row, drift=None) == plain
+        assert (drift_of(row).state, drift_of(row).cases) == (DriftState.TOO_SMALL, size)
+        assert drift_of(row).needed > size
+        assert replace(row, adjustment=None) == plain
     # The needed number grows with the variance.
     needed = []
     for rate in (0.98, 0.9, 0.5):
         row = compare_with(make_run(draw(rate, 100, 3)), new, make_run(draw(rate, 400, 1)))
-        needed.append(row.drift.needed if row.drift else 0)
+        needed.append(drift_of(row).needed)
     assert needed == sorted(needed)
     assert 50 <= needed[0] < 100 < needed[-1]
 
@@ -115,24 +124,24 @@ def test_unusable_controls_correct_nothing() -> None:
         (make_run({case + 1_000: 1.0 for case in range(100)}), "no case of the control has a score in all runs"),
     ):
         row = compare_with(control, new, base)
-        assert row.drift is not None
-        assert (row.drift.state, row.drift.reason, row.label) == (DriftState.UNMEASURED, reason, RowLabel.WORSE)
+        drift = drift_of(row)
+        assert (drift.state, drift.reason, row.label) == (DriftState.UNMEASURED, reason, RowLabel.WORSE)
     row = compare_with(make_run(scores, commit="another"), new, base)
-    assert (row.drift, row.label) == (None, RowLabel.WORSE)
+    assert (row.adjustment, row.label) == (None, RowLabel.WORSE)
 
 
 def test_shifts_of_many_evaluators_are_corrected_for_their_number() -> None:
     tables = [draw(0.8, 300, seed) for seed in range(12)]
     base, new = make_run(*tables), make_run(*(draw(0.8, 300, 100 + seed) for seed in range(12)))
     control = make_run(*(draw(0.8, 300, 200 + seed) for seed in range(12)))
-    rows = compare(replace(new, control=control), base).rows
-    assert not any(has_drifted(row) for row in rows)
+    rows = compare_all(replace(new, control=control), base).rows
+    assert not any(drift_of(row).has_moved() for row in rows)
     alone = [
         compare_with(make_run(draw(0.8, 300, 200 + index)), make_run(tables[index]), make_run(tables[index]))
         for index in range(12)
     ]
-    together = [row.drift.p for row in rows if row.drift and row.drift.p is not None]
-    assert min(together) > min(row.drift.p for row in alone if row.drift and row.drift.p is not None)
+    together, separate = ([p for row in each if (p := drift_of(row).p) is not None] for each in (rows, alone))
+    assert min(together) > min(separate)
 
 
 def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
@@ -144,23 +153,20 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
     languages = {"fr": list(range(400)), "de": list(range(400, 600))}
     choice = SliceChoice(({"language": languages},))
     run = replace(make_run(moved, commit="head"), control=make_run(control))
-    found = {each.value: each.row for each in compare(run, make_run(base), slices=choice).slices.rows}
-    drift = found["fr"].drift
-    assert drift is not None
+    found = {each.value: each.row for each in compare_all(run, make_run(base), slices=choice).slices.rows}
+    drift = drift_of(found["fr"])
     assert (found["fr"].label, drift.state, drift.cases, drift.label) == (
-        RowLabel.DRIFT,
+        RowLabel.EXPLAINED,
         DriftState.CORRECTED,
         200,
         "worse",
     )
     assert drift.shift == pytest.approx(-29 / 200)
-    assert found["de"].drift is not None
-    assert (found["de"].drift.state, found["de"].label) == (DriftState.TOO_SMALL, RowLabel.UNCHANGED)
+    assert (drift_of(found["de"]).state, found["de"].label) == (DriftState.TOO_SMALL, RowLabel.UNCHANGED)
     # Without a control, the slice is worse.
-    plain = {
-        each.value: each.row for each in compare(replace(run, control=None), make_run(base), slices=choice).slices.rows
-    }
-    assert (plain["fr"].label, plain["fr"].drift) == (RowLabel.WORSE, None)
+    without = compare_all(replace(run, control=None), make_run(base), slices=choice)
+    plain = {each.value: each.row for each in without.slices.rows}
+    assert (plain["fr"].label, plain["fr"].adjustment) == (RowLabel.WORSE, None)
 
 
 def test_a_change_without_any_variance_is_certain() -> None:
@@ -185,7 +191,7 @@ def test_an_interval_stays_within_the_largest_possible_change() -> None:
 def test_a_control_leaves_the_movement_of_whole_runs_out() -> None:
     """A control says how far the provider moved since the base; movement of runs without it would count it again."""
     base, new = make_run(draw(0.9, 400, 1)), make_run(draw(0.9, 400, 2))
-    (with_control,) = compare(replace(new, control=make_run(draw(0.9, 400, 3))), base, earlier=()).rows
-    (alone,) = compare(new, base, earlier=()).rows
+    (with_control,) = compare_all(replace(new, control=make_run(draw(0.9, 400, 3))), base, earlier=()).rows
+    (alone,) = compare_all(new, base, earlier=()).rows
     assert (with_control.movement, alone.movement) == (None, None)
-    assert with_control.drift is not None
+    assert with_control.adjustment is not None
