@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.steps import CompareRuns, Judged, Step
 from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from scoregate.ci.baseline import Baseline
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
@@ -47,6 +48,14 @@ class ExemptionsStep(Step):
         if slots.get(EXEMPTIONS) is not None:
             return slots
         return slots.put(EXEMPTIONS, await load_job_exemptions(root, settings, os.environ))
+
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return compare(run, baseline)
+        from scoregate.features.exemptions.compared_cases import compare_without_quarantine
+
+        return compare_without_quarantine(entries, compare, run, baseline)
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:
