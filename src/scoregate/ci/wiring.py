@@ -26,7 +26,6 @@ from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
 from scoregate.ci.environment import VenvSpec
-from scoregate.ci.foreign_sdk import with_baseline_outputs
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import pull_request
 from scoregate.ci.interpreter import Interpreter
@@ -43,9 +42,10 @@ from scoregate.ci.reporting import build_reporting
 from scoregate.ci.resume import ResumedPlan, ResumePlan, resume_run
 from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.ci.shards.sharding import read_durations
+from scoregate.ci.steps import Step, open_reader, open_recorder
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from anyio.abc import Process
 
     from scoregate.ci.costs.forecast import Forecast
-    from scoregate.ci.model_gateway import ModelGateway
     from scoregate.core.exemptions import Exemptions
 
 PrintLine: TypeAlias = Callable[[str], None]
@@ -67,6 +66,7 @@ async def open_ports(
     root: Path,
     environ: Mapping[str, str],
     settings: Settings,
+    steps: Sequence[Step],
     *,
     scratch: Path,
     observers: Sequence[Observer],
@@ -83,6 +83,7 @@ async def open_ports(
         root: the project.
         environ: the host's environment.
         settings: the settings of the project.
+        steps: the features.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.
@@ -93,27 +94,26 @@ async def open_ports(
         opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
-    async with (
-        _open_protected_job(root, environ, settings, variables, stop) as protection,
-        _open_gateway(protection.context, variables, scratch) as gateway,
-    ):
+    async with _open_protected_job(root, environ, settings, variables, stop) as protection:
         context, identity = protection.context, new_identity(protection.context.environ)
-        suite_environ = _make_suite_environment(context, variables, scratch, identity, gateway)
-        venv = make_venv_spec(
-            root,
-            context.environ,
-            scratch,
-            identity,
-            redact=context.redact,
-            print_line=print_line,
-            suite_environ=suite_environ,
-        )
-        resume = partial(resume_run, context, scratch / "reuse", identity, last=resumed, is_required=must_resume)
         started = anyio.Event()
+        own_environ = _make_suite_environment(context, variables, scratch, identity)
         open_first = partial(_open_child, opened_by, started)
-        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=open_first)
-        imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
-        async with _open_executor(settings, recorder, scratch) as record:
+        local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
+        resume = partial(resume_run, context, scratch / "reuse", identity, last=resumed, is_required=must_resume)
+        async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
+            suite_environ = recorder.environ
+            venv = make_venv_spec(
+                root,
+                context.environ,
+                scratch,
+                identity,
+                redact=context.redact,
+                print_line=print_line,
+                suite_environ=suite_environ,
+            )
+            visible = visible_environment(suite_environ)
+            imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
@@ -145,20 +145,10 @@ async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildPr
     return process
 
 
-@asynccontextmanager
-async def _open_executor(settings: Settings, recorder: Recorder, scratch: Path) -> AsyncIterator[RecordPlan]:
-    """What records plans: on this machine, or on a cluster."""
-    if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
-        yield recorder.record
-        return
-    from scoregate.ci.executors.table import open_executor
-
-    async with open_executor(settings, recorder, scratch) as record:
-        yield record
-
-
 def _add_baseline(scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool) -> Plan:
     """The plan with the baseline's outputs for battles, and with its durations, by which a cluster divides work."""
+    from scoregate.ci.baseline_outputs import with_baseline_outputs
+
     plan = with_baseline_outputs(scratch, identity, plan, base, keeps=keeps)
     return replace(plan, durations=read_durations(plan, base))
 
@@ -182,10 +172,10 @@ def is_developers_run(context: JobContext, find: FindSuites) -> bool:
 def _make_recorder(
     context: JobContext,
     suite_environ: Mapping[str, str],
+    steps: Sequence[Step],
     observers: Sequence[Observer],
     stop: anyio.Event,
     *,
-    gateway: ModelGateway | None,
     opened_by: OpenChild,
 ) -> Recorder:
     return Recorder(
@@ -193,31 +183,16 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
+        partial(open_reader, steps, context.redact),
+        [step.around_launches for step in steps],
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
         branch=context.subject.branch if context.subject else read_ci_job(context.environ).branch or None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
-        gateway=gateway,
         open_child=opened_by,
         skip_missing=context.skips_missing,
     )
-
-
-@asynccontextmanager
-async def _open_gateway(
-    context: JobContext, variables: Mapping[str, str], scratch: Path
-) -> AsyncIterator[ModelGateway | None]:
-    """The model gateway, with a folder that suites can't read; None if the settings use none."""
-    if context.settings.gateway.mode is GatewayMode.OFF:
-        yield None
-        return
-    from scoregate.ci.model_gateway import open_model_gateway
-
-    folder = scratch / "gateway"
-    folder.mkdir(mode=0o700)
-    async with open_model_gateway(context, variables, folder) as gateway:
-        yield gateway
 
 
 async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
@@ -277,12 +252,10 @@ def _make_suite_environment(
     variables: Mapping[str, str],
     scratch: Path,
     identity: Identity | None,
-    gateway: ModelGateway | None,
 ) -> dict[str, str]:
-    """The environment that suites get a part of: with a gateway, without the keys of models."""
+    """The environment that suites get a part of."""
     home = with_home(identity, context.environ, scratch, readable=True)
-    environ = {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
-    return environ if gateway is None else gateway.hide_keys(environ)
+    return {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
 
 
 def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:

@@ -34,6 +34,7 @@ from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.core.records import record
+from scoregate.features.steps import STEPS
 
 _LONGEST_CELL = 80
 
@@ -127,6 +128,7 @@ async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIte
             root,
             os.environ,
             settings,
+            STEPS,
             scratch=scratch,
             observers=[counter.observe],
             print_line=lambda line: click.echo(one_line(line, 500), err=True),

@@ -9,6 +9,10 @@ from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("imports"),
+    Feature("traces"),  # what suites do at the gateway happens within their traces
+    Feature("foreign"),
+    Feature("cluster"),
     DECLINE,
     Feature("extras"),
     Feature("exemptions"),  # which cases count comes before what moved
@@ -18,7 +22,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
     Feature("costs", has_hooks=False),
-    Feature("gateway", has_hooks=False),  # the calls explain the costs
+    Feature("gateway"),  # the calls explain the costs
     Feature("coverage"),
     Feature("alert"),
 )
