@@ -59,15 +59,13 @@ STAGES = {
 }
 # Modules that put the stages together.
 GLUE = {
-    "ci.affected",
-    "ci.kept_cases",
-    "ci.arms",
+    "ci.base_results",
+    "ci.kept_results",
     "ci.comment_commands",
     "ci.base_settings",
-    "ci.baseline_outputs",
-    "ci.cost_probe",
-    "ci.costs",
+    "ci.base_values",
     "ci.discovery",
+    "ci.durations",
     "ci.env_file",
     "ci.fork_comment",
     "ci.job",
@@ -88,11 +86,11 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.required_variables",
-    "ci.resume",
+    "ci.conditions",
+    "ci.reuse",
     "ci.skip_label",
     "ci.steps",
     "ci.shared_history",
-    "ci.unread_files",
     "ci.wiring",
 }
 # What a package may import besides itself.
@@ -296,6 +294,12 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
+    ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
+    ("scoregate.cli.list_command", "costs"): "models that are retired",
+    ("scoregate.cli.plan_command", "costs"): "the estimate, which is what it prints",
+    ("scoregate.cli.plan_estimate", "costs"): "the same",
+    ("scoregate.cli.run_gate", "resume"): "the option `--resume`",
+    ("scoregate.cli.shard", "resume"): "a shard reuses its own last run",
 }
 
 

@@ -14,13 +14,11 @@ from scoregate.ci.publish.job_log import publish_annotations, publish_summary
 from scoregate.ci.publish.otlp import publish_to_collector
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.shared_history import publish_to_history
-from scoregate.ci.unread_files import publish_unread_files
 
 PUBLISHERS: Sequence[Publisher] = (
     publish_files,
     publish_summary,
     publish_annotations,
-    publish_unread_files,
     publish_comment,
     publish_to_branch,
     publish_to_history,
