@@ -35,7 +35,6 @@ from scoregate.ci.steps import (
     measure_more,
 )
 from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.core.exemptions import EXEMPTIONS
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
@@ -80,7 +79,7 @@ async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, s
     # Before the run is recorded, which replaces the last one in its folder.
     history = await load_history(baseline, settings, ports)
     finished = await finish_plan(steps, planned, ports)
-    run = await _record(finished, ports)
+    run = await _record(finished, ports, steps)
     run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
     work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
@@ -109,19 +108,15 @@ async def _measure_base(planned: PlannedRun, ports: Ports, steps: Sequence[Step]
         return planned.baseline
     if planned.settings.baseline_kind is not BaselineKind.RERUN:
         return await measure_base(steps, planned, ports)
-    measured = await ports.rerun(planned.plan, planned.settings, exemptions=planned.slots.get(EXEMPTIONS))
+    measured = await ports.rerun(planned.plan, planned.settings, slots=planned.slots)
     return await _apply_reviews(measured, ports.reporting)
 
 
-async def _record(planned: PlannedRun, ports: Ports) -> Run:
+async def _record(planned: PlannedRun, ports: Ports, steps: Sequence[Step]) -> Run:
     """Run the suites."""
-    quarantine, exemptions = None, planned.slots.get(EXEMPTIONS)
-    if planned.settings.selection.max_failures is not None and exemptions and exemptions.active_quarantine:
-        from scoregate.core.comparison.quarantine import Quarantine
-
-        quarantine = Quarantine(exemptions, planned.baseline.run)
+    excuses = (step.excuse(planned.slots, planned.baseline.run) for step in steps)
     async with _preload(ports):
-        return await ports.record(planned.plan, planned.settings, planned.notices, quarantine=quarantine)
+        return await ports.record(planned.plan, planned.settings, planned.notices, excuses=[*filter(None, excuses)])
 
 
 async def settle_run(run: Run, ports: Ports) -> Run:

@@ -18,6 +18,7 @@ from scoregate.errors import UsageError
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.plan import Plan
     from scoregate.ci.ports import Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
@@ -189,6 +190,14 @@ class Step:
 
     def store(self, run: Run, slots: Slots) -> Run:
         """Keep in the recorded run what was found before it."""
+        return run
+
+    def excuse(self, slots: Slots, base: Run | None) -> Excuse | None:
+        """Which failing cases don't count for `--max-failures`."""
+        return None
+
+    def store_base(self, run: Run, slots: Slots) -> Run:
+        """Keep in a run of the base that was measured now what its comparison needs."""
         return run
 
     async def measure_more(self, work: Work) -> Work:

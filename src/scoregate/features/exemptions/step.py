@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from scoregate.ci.baseline import Baseline
     from scoregate.ci.job import JobContext
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.runs.run import Run
@@ -48,6 +49,22 @@ class ExemptionsStep(Step):
         if slots.get(EXEMPTIONS) is not None:
             return slots
         return slots.put(EXEMPTIONS, await load_job_exemptions(root, settings, os.environ))
+
+    def excuse(self, slots: Slots, base: Run | None) -> Excuse | None:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return None
+        from scoregate.core.comparison.quarantine import Quarantine
+
+        return Quarantine(entries, base).covers
+
+    def store_base(self, run: Run, slots: Slots) -> Run:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return run
+        from scoregate.core.comparison.stable_cases import record_quarantine
+
+        return record_quarantine(run, entries)
 
     def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
         entries = slots.get(EXEMPTIONS)
