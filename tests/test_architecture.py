@@ -57,7 +57,6 @@ STAGES = {
 GLUE = {
     "ci.base_results",
     "ci.kept_results",
-    "ci.alert",
     "ci.comment_command",
     "ci.base_settings",
     "ci.base_values",

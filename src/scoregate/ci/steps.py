@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.plan import Plan, SuiteSource
     from scoregate.ci.ports import BaselineSource, Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
+JudgeRun: TypeAlias = "Callable[[Run], Judged]"
 OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
 
 
@@ -200,12 +202,20 @@ class Step:
         """
         return planned
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
         """Keep in the recorded run what was found before it."""
+        return run
+
+    def excuse(self, slots: Slots, base: Run | None) -> Excuse | None:
+        """Which failing cases don't count for `--max-failures`."""
+        return None
+
+    def store_base(self, run: Run, slots: Slots) -> Run:
+        """Keep in a run of the base that was measured now what its comparison needs."""
         return run
 
     async def measure_more(self, work: Work) -> Work:
@@ -224,6 +234,10 @@ class Step:
         """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
         return None
 
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        """Compare a run with a baseline by `compare`, maybe without some of their cases."""
+        return compare(run, baseline)
+
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
@@ -231,6 +245,10 @@ class Step:
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         """Keep in the run what the next one needs of its judgement."""
         return run
+
+    async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
+        """Measure a part of a run again that was measured and judged here, to judge that too before it is reported."""
+        return judged
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
         """Find what only reports need, once a run is judged in a job."""

@@ -32,7 +32,6 @@ FEATURES: tuple[Feature, ...] = (
     Feature("exemptions"),  # which cases count comes before what moved
     SKIP_LABEL,
     DRIFT,
-    ALERT,
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
     Feature("variants", has_hooks=False),
@@ -40,6 +39,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
     COVERAGE,
+    ALERT,
     Feature("otlp"),
     Feature("forks", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
