@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.policy import ChosenPolicy, choose_policy
 from scoregate.ci.steps import ComparedSides, Judged, Step, find_adjusters
 from scoregate.core.runs.run import Run
 
@@ -28,7 +27,7 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     """
     from scoregate.core.gate import judge_comparison
 
-    chosen = _choose_policy(sides)
+    chosen = sides.choose_policy()
     policy, exemptions = chosen.policy, _find_exemptions(sides)
     slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
     compare = partial(_compare_runs, policy=policy, exemptions=exemptions, steps=steps)
@@ -49,12 +48,7 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
 def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
     sides = replace(sides, run=run, baseline=baseline)
-    return _compare_runs(run, baseline, _choose_policy(sides).policy, _find_exemptions(sides), steps)
-
-
-def _choose_policy(sides: ComparedSides) -> ChosenPolicy:
-    # The previous run on a developer's machine is no base of a change, so its policy never applies.
-    return choose_policy(sides.settings, None if sides.baseline.implicit else sides.baseline.run)
+    return _compare_runs(run, baseline, sides.choose_policy().policy, _find_exemptions(sides), steps)
 
 
 def _find_exemptions(sides: ComparedSides) -> Exemptions:

@@ -19,7 +19,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly
     Feature("arms", has_hooks=False),
-    Feature("variants", has_hooks=False),
+    Feature("variants"),
     Feature("slices", has_hooks=False),
     Feature("costs", has_hooks=False),
     Feature("gateway"),  # the calls explain the costs
