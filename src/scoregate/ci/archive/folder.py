@@ -45,7 +45,7 @@ def run_folder(path: Path) -> Path:
 
 
 def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
-    """The folders of the runs that were measured beside the run of a folder, and what for."""
+    """The folders of the runs that were measured next to the run of a folder, and what for."""
     yield from ((role, path) for role, name in _COMPANIONS.items() for path in sorted(folder.glob(name)))
 
 
