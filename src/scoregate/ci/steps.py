@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter, SuiteHost
+from scoregate.ci.policy import ChosenPolicy, choose_policy
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
@@ -59,6 +60,11 @@ class ComparedSides:
     settings: Settings
     slots: Slots = NO_SLOTS
     calibrations: Callable[[], Calibrations] = dict
+
+    def choose_policy(self) -> ChosenPolicy:
+        """The policy that judges the run."""
+        # The previous run on a developer's machine is no base of a change, so its policy never applies.
+        return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
 
 
 @record

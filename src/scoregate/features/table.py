@@ -34,7 +34,7 @@ FEATURES: tuple[Feature, ...] = (
     DRIFT,
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
-    Feature("variants", has_hooks=False),
+    Feature("variants"),
     Feature("slices", has_hooks=False),
     Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
