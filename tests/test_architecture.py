@@ -24,14 +24,13 @@ SHARED = {
     "ci.code_digest",
     "ci.commit_files",
     "ci.dependencies",
+    "ci.documents",
     "ci.embedded_server",
     "ci.error_lines",
     "ci.file_access",
     "ci.frameworks",
     "ci.git",
     "ci.github",
-    "ci.history",
-    "ci.install",
     "ci.interpreter",
     "ci.isolation",
     "ci.orphans",
@@ -39,6 +38,7 @@ SHARED = {
     "ci.policy",
     "ci.tree_settings",
     "ci.process",
+    "ci.request_bodies",
     "ci.runner",
     "ci.secrets",
     "ci.settings",
@@ -49,43 +49,28 @@ SHARED = {
 STAGES = {
     "ci.baseline",
     "ci.discover",
-    "ci.environment",
-    "ci.gateway",
     "ci.exemptions",
-    "ci.importers",
-    "ci.javascript",
     "ci.launch",
-    "ci.listen",
     "ci.report",
 }
 # Modules that put the stages together.
 GLUE = {
-    "ci.affected",
-    "ci.kept_cases",
+    "ci.base_results",
+    "ci.kept_results",
     "ci.alert",
-    "ci.arms",
-    "ci.comment_commands",
+    "ci.comment_command",
     "ci.base_settings",
-    "ci.cost_probe",
-    "ci.costs",
+    "ci.base_values",
     "ci.discovery",
+    "ci.durations",
     "ci.env_file",
-    "ci.executors",
-    "ci.foreign_sdk",
-    "ci.fork_comment",
-    "ci.gateway_folders",
     "ci.job",
     "ci.judge",
-    "ci.local_history",
-    "ci.gateway_counts",
-    "ci.usage_adder",
-    "ci.model_gateway",
     "ci.shards",
     "ci.observers",
     "ci.partial_run",
     "ci.pipeline",
     "ci.ports",
-    "ci.preparation",
     "ci.progress_file",
     "ci.protection",
     "ci.publishers",
@@ -95,12 +80,10 @@ GLUE = {
     "ci.reporting",
     "ci.reports",
     "ci.required_variables",
-    "ci.resume",
-    "ci.skip_label",
+    "ci.conditions",
+    "ci.reuse",
     "ci.steps",
-    "ci.trace_receiver",
-    "ci.shared_history",
-    "ci.unread_files",
+    "ci.untrusted_run",
     "ci.wiring",
 }
 # What a package may import besides itself.
@@ -123,7 +106,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mcp_servers": BASE | {"agents", "engine", "models"},
     "skills": BASE | {"agents", "evals", "scorers"},
     "convert": BASE | {"ci.file_access", "datasets", "evals", "scorers"},
-    "trace_files": BASE | {"ci.importers", "store"},
+    "trace_files": BASE | {"ci.documents", "store"},
     "pytest_plugin": BASE | {"engine", "evals"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "mcp_servers", "models", "store"},
@@ -138,11 +121,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(STAGES, BASE | SHARED),
     "ci.settings": BASE | SHARED | {"features.declarations"},
     "ci.discover": BASE | SHARED | {"store"},
-    "ci.importers": BASE | SHARED | {"store"},
-    "ci.gateway": BASE | SHARED | {"models"},
+    "ci.documents": BASE | SHARED | {"store"},
     "ci.publish": BASE | SHARED | {"ci.report"},
     **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
-    "features": BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers"},
+    "features": BASE
+    | SHARED
+    | STAGES
+    | GLUE
+    | {"ci.publish", "features.declarations", "mcp_servers", "models", "store"},
     "features.declarations": BASE,
     "cli": BASE
     | SHARED
@@ -154,8 +140,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
-    "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
-    "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
     "scoregate.ci.launch.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
@@ -239,8 +223,8 @@ def undocumented(module: str) -> Iterator[str]:
     if not ast.get_docstring(tree):
         yield module
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    # A hook is described once, in `Step`.
-    documented = [each for each in classes if not any(ast.unparse(base) == "Step" for base in each.bases)]
+    # A hook is described once, in the class that does nothing.
+    documented = [each for each in classes if not {"Step", "LaunchLayer"} & set(map(ast.unparse, each.bases))]
     members = (node for owner in documented if not owner.name.startswith("_") for node in owner.body)
     for node in (*tree.body, *members):
         is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
@@ -298,7 +282,22 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.answer_command", "comments"): "the command that answers them",
+    ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
+    ("scoregate.cli.history_command", "history"): "the command of the history",
+    ("scoregate.cli.history_options", "history"): "its options",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
+    ("scoregate.cli.publish_command", "forks"): "publishes their runs",
+    ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
+    ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
+    ("scoregate.cli.list_command", "costs"): "models that are retired",
+    ("scoregate.cli.plan_command", "costs"): "the estimate, which is what it prints",
+    ("scoregate.cli.plan_estimate", "costs"): "the same",
+    ("scoregate.cli.run_gate", "resume"): "the option `--resume`",
+    ("scoregate.cli.shard", "resume"): "a shard reuses its own last run",
+    ("scoregate.cli.run_gate", "history"): "runs are kept before `keep_runs` deletes them",
+    ("scoregate.cli.skipped_run", "skip_label"): "ends a job",
 }
 
 
