@@ -52,7 +52,9 @@ MARKERS = {
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "integration/convert/test_yaml.py",
-        "e2e/", "features/history/test_shared_history.py", "features/otlp/", "features/test_knock_out.py",
+        "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
+        "features/arms/test_skills.py", "features/costs/test_estimates.py", "features/history/test_shared_history.py",
+        "features/otlp/", "features/resume/", "features/test_knock_out.py",
         "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
         "integration/frameworks/", "integration/host/", "integration/jobs/",
         "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/",

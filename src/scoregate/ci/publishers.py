@@ -10,13 +10,11 @@ from scoregate.ci.publish.data_branch import publish_to_branch
 from scoregate.ci.publish.delivery import Publisher
 from scoregate.ci.publish.files import publish_files
 from scoregate.ci.publish.job_log import publish_annotations, publish_summary
-from scoregate.ci.unread_files import publish_unread_files
 
 PUBLISHERS: Sequence[Publisher] = (
     publish_files,
     publish_summary,
     publish_annotations,
-    publish_unread_files,
     publish_comment,
     publish_to_branch,
     publish_alert,

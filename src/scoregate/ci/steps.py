@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -87,13 +88,38 @@ class Judged:
 
 
 @record
+class PlannedRun:
+    """What is known before suites run, for hooks that change what will run.
+
+    Attributes:
+        plan: the plan.
+        baseline: what the run will be compared with.
+        settings: the settings of the project.
+        context: the context of the job.
+        whole: the plan of all shards, if this one is of a single shard.
+        notices: the notices for the report.
+        reasons: why each launch runs, by its name, if that was asked; empty for one that keeps the base's results.
+        slots: what features found.
+    """
+
+    plan: Plan
+    baseline: Baseline
+    settings: Settings
+    context: JobContext
+    whole: Plan | None = None
+    notices: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    slots: Slots = NO_SLOTS
+
+
+@record
 class Work:
     """What was measured so far, for hooks that measure more.
 
     Attributes:
         run: the run.
         baseline: what it is compared with.
-        plan: the plan of all suites.
+        plan: the plan of all suites, which reuses no results: what is measured more is new evidence.
         settings: the settings of the project.
         ports: run a part of the plan here or in the base's tree.
         slots: what features found for the judgement.
@@ -114,7 +140,7 @@ class Step:
 
     name: str
     in_shards: ClassVar[bool] = False
-    """Whether each shard calls `measure_more`; otherwise only a run on one machine does."""
+    """Whether each shard calls its hooks of planning and measuring; otherwise only a run on one machine does."""
 
     @property
     def checks(self) -> tuple[SuiteCheck, ...]:
@@ -154,16 +180,32 @@ class Step:
         """Open what reads the result files that launches leave; None if it reads none."""
         return None
 
+    async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
+        """Run the base's version of suites here, if no run of the base was found."""
+        return planned.baseline
+
+    async def change_plan(self, planned: PlannedRun) -> PlannedRun:
+        """Leave out what need not run. Commands that only show a plan call it, too."""
+        return planned
+
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         """Find what else the run is compared with, before money is spent."""
         return slots
+
+    async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
+        """Reuse results of earlier runs, or refuse the run, now that it is known what runs.
+
+        Raises:
+            ScoregateError: nothing may run.
+        """
+        return planned
 
     async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
         """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
-        """Keep in the run what judging it again needs."""
+        """Keep in the recorded run what was found before it."""
         return run
 
     async def measure_more(self, work: Work) -> Work:
@@ -240,6 +282,28 @@ def open_reader(steps: Sequence[Step], redact: Redactor) -> ReadResultFile:
         if (reader := step.open_reader(redact)) is not None:
             return reader
     raise UsageError("no feature reads result files")
+
+
+async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:
+    """The baseline; call this hook of each step in turn while it has no run."""
+    for step in steps:
+        if planned.baseline.run is None:
+            planned = replace(planned, baseline=await step.measure_base(planned, ports))
+    return planned.baseline
+
+
+async def change_plan(steps: Sequence[Step], planned: PlannedRun) -> PlannedRun:
+    """Call this hook of each step in turn."""
+    for step in steps:
+        planned = await step.change_plan(planned)
+    return planned
+
+
+async def finish_plan(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> PlannedRun:
+    """Call this hook of each step in turn."""
+    for step in steps:
+        planned = await step.finish_plan(planned, ports)
+    return planned
 
 
 async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:

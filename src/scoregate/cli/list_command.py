@@ -64,8 +64,8 @@ def command(verbose: bool, **flags: Any) -> int:
 
 def _list_retirement_warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     """The retired models that settings and files name; `scoregate plan` also knows those of the baseline's calls."""
-    from scoregate.ci.costs.named_models import list_named_models
-    from scoregate.ci.costs.retirements import list_retirement_warnings
+    from scoregate.features.costs.named_models import list_named_models
+    from scoregate.features.costs.retirements import list_retirement_warnings
 
     yield from list_retirement_warnings(list_named_models(plan, settings, None), datetime.now(UTC).date())
 
@@ -104,12 +104,13 @@ async def _make_plan(
 
 async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mapping[str, str]:
     """Why each launch runs, by its name; empty for one that keeps the base's results."""
-    from scoregate.ci.affected import choose_affected
     from scoregate.ci.job import open_job_context
     from scoregate.ci.pipeline import find_baseline
     from scoregate.ci.reporting import build_reporting
+    from scoregate.ci.steps import PlannedRun, change_plan
+    from scoregate.features.steps import STEPS
 
     async with open_job_context(root, os.environ, settings) as context:
         reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
-        return (await choose_affected(context, plan, settings, baseline)).reasons
+        return (await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))).reasons

@@ -16,15 +16,17 @@ FEATURES: tuple[Feature, ...] = (
     Feature("cluster"),
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
+    Feature("resume"),
+    Feature("affected"),  # what the base measured comes before what an earlier attempt did
     Feature("extras"),
     Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly
-    Feature("arms", has_hooks=False),
+    Feature("arms"),
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
-    Feature("costs", has_hooks=False),
+    Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
     Feature("coverage"),
     Feature("otlp"),
