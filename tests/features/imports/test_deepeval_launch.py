@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.ci.launch.deepeval_runs import open_results_folder
+from scoregate.features.imports.deepeval_runs import open_results_folder
 from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
 from scoregate.ci.user_ids import Identity
 

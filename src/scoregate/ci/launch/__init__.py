@@ -25,7 +25,7 @@ from scoregate.ci.launch.layer import (
     open_layers,
 )
 from scoregate.ci.launch.process import Host, launch_all
-from scoregate.ci.launch.result_files import ReadResultFile
+from scoregate.features.imports.result_files import ReadResultFile
 
 __all__ = [
     "AroundLaunches",

@@ -19,12 +19,12 @@ import anyio
 import anyio.to_thread
 
 from scoregate.ci.isolation import release, remove_tree
-from scoregate.ci.launch.deepeval_runs import FORMAT as DEEPEVAL
-from scoregate.ci.launch.deepeval_runs import open_results_folder
+from scoregate.features.imports.deepeval_runs import FORMAT as DEEPEVAL
+from scoregate.features.imports.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
 from scoregate.ci.launch.layer import LaunchLayer, MakeEnvironment
 from scoregate.ci.launch.recorded_tests import RecordedTests
-from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
+from scoregate.features.imports.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
 from scoregate.ci.process import ChildProcess, OpenChild, OutputTail, open_child, run_child, visible_environment

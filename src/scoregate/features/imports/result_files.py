@@ -17,8 +17,8 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 import anyio.to_thread
 
-from scoregate.ci.launch.appended_files import EarlierContents
-from scoregate.ci.launch.deepeval_runs import (
+from scoregate.features.imports.appended_files import EarlierContents
+from scoregate.features.imports.deepeval_runs import (
     FORMAT,
     ResultsFolder,
     check_missing_tests,
