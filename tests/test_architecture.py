@@ -153,7 +153,6 @@ SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
     "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
-    "scoregate.features.imports.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.ci.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
