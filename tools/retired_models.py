@@ -16,7 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-TABLE = Path(__file__).parents[1] / "src/scoregate/ci/costs/retired_models.toml"
+TABLE = Path(__file__).parents[1] / "src/scoregate/features/costs/retired_models.toml"
 _DATE_HEADING = re.compile(r"shut ?down|retire|sunset|end of life", re.I)
 _MODEL_HEADING = re.compile(r"model|snapshot|system", re.I)
 _SUCCESSOR_HEADING = re.compile(r"replacement|substitute|alternative|successor", re.I)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
+from scoregate.ci.base_values import add_base_values
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.frameworks import describe_frameworks
@@ -20,18 +21,28 @@ from scoregate.ci.judge import compare_sides, judge
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.ci.steps import ComparedSides, Judged, Step, Work, find_sides, list_sections, measure_more
+from scoregate.ci.steps import (
+    ComparedSides,
+    Judged,
+    PlannedRun,
+    Step,
+    Work,
+    change_plan,
+    find_sides,
+    finish_plan,
+    list_sections,
+    measure_base,
+    measure_more,
+)
 from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.core.exemptions import EXEMPTIONS, Exemptions
+from scoregate.core.exemptions import EXEMPTIONS
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.report.alert import Alert, AlertProblem
-    from scoregate.ci.resume import ResumedPlan
     from scoregate.core.comparison.comparison import Comparison
 
 _LATEST_PRELOAD_S = 1.0
@@ -64,76 +75,61 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> J
 
 async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step]) -> Work:
     """Run the suites and what features measure more, and find what the run is compared with."""
-    reporting, stop = ports.reporting, ports.stop
-    slots = await run_until_stopped(stop, find_sides(steps, reporting.context, settings), stopped=NO_SLOTS)
-    exemptions = slots.get(EXEMPTIONS) or Exemptions()
-    baseline = await run_until_stopped(stop, find_baseline(settings, reporting), stopped=_NOT_SOUGHT)
-    interpreter = await run_until_stopped(stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED)
-    plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
-    baseline = await _measure_base(baseline, plan, settings, ports, exemptions=exemptions)
-    affected = await ports.choose_affected(plan, settings, baseline)
-    plan = ports.add_baseline_outputs(affected.plan, baseline.run)
+    planned = await _plan(suites, settings, ports, steps)
+    baseline, slots = planned.baseline, planned.slots
     # Before the run is recorded, which replaces the last one in its folder.
     history = await load_history(baseline, settings, ports)
-    resumed = await ports.resume(plan, settings)
-    frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
-    discovery_notices = (*frameworks, *suites.notices, *suites.explain_missing(), *affected.notices)
-    reuses = resumed.reusable is not None or plan.kept is not None
-    forecast = await ports.forecast(resumed.plan, settings, baseline, reuses=reuses)
-    notices = (*settings.notices, *discovery_notices, *resumed.notices, *forecast.notices)
-    run = await _record(resumed, forecast, settings, ports, notices, exemptions=exemptions, baseline=baseline)
-    run = with_history(run, history, baseline, ports.amend, steps, slots)
+    finished = await finish_plan(steps, planned, ports)
+    run = await _record(finished, ports)
+    run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
-    work = await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))
-    run = work.run
+    work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
     if work.baseline is not baseline:
-        baseline = await _apply_reviews(work.baseline, reporting)
-    if stop.is_set():  # whatever was stopped: the suites, a base, or what features measure more
-        run = replace(run, complete=False)
-        ports.amend(run)
-    return replace(work, run=await ports.settle(run, ports.amend), baseline=baseline)
+        baseline = await _apply_reviews(work.baseline, ports.reporting)
+    return replace(work, run=await settle_run(work.run, ports), baseline=baseline)
 
 
-async def _measure_base(
-    baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
-) -> Baseline:
-    """The baseline, after running the base here if the settings ask for it, or if skills have no other baseline."""
+async def _plan(suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step]) -> PlannedRun:
+    """What will run and what it is compared with, before results of earlier runs are reused."""
+    context, stop = ports.reporting.context, ports.stop
+    slots = await run_until_stopped(stop, find_sides(steps, context, settings), stopped=NO_SLOTS)
+    baseline = await run_until_stopped(stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
+    interpreter = await run_until_stopped(stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED)
+    plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
+    frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))
+    notices = (*settings.notices, *frameworks, *suites.notices, *suites.explain_missing())
+    planned = PlannedRun(plan, baseline, settings, context, notices=notices, slots=slots)
+    planned = replace(planned, baseline=await _measure_base(planned, ports, steps))
+    return add_base_values(await change_plan(steps, planned), ports)
+
+
+async def _measure_base(planned: PlannedRun, ports: Ports, steps: Sequence[Step]) -> Baseline:
+    """The baseline, after running the base here if the settings ask for it, or if features need it."""
     if ports.stop.is_set():
-        return baseline
-    if settings.baseline_kind is BaselineKind.RERUN:
-        return await _apply_reviews(await ports.rerun(plan, settings, exemptions=exemptions), ports.reporting)
-    if baseline.run is not None or not ports.measures_base_arms or not any(each.source.arm for each in plan.launches):
-        return baseline
-    from scoregate.ci.arms import measure_base_arms
-
-    return await measure_base_arms(baseline, plan, settings, ports, exemptions=exemptions)
+        return planned.baseline
+    if planned.settings.baseline_kind is not BaselineKind.RERUN:
+        return await measure_base(steps, planned, ports)
+    measured = await ports.rerun(planned.plan, planned.settings, exemptions=planned.slots.get(EXEMPTIONS))
+    return await _apply_reviews(measured, ports.reporting)
 
 
-async def _record(
-    resumed: ResumedPlan,
-    forecast: Forecast,
-    settings: Settings,
-    ports: Ports,
-    notices: tuple[str, ...],
-    *,
-    exemptions: Exemptions,
-    baseline: Baseline,
-) -> Run:
-    """Run the suites, and record what they were expected to use and which results they reused."""
-    quarantine = None
-    if settings.selection.max_failures is not None and exemptions.active_quarantine:
+async def _record(planned: PlannedRun, ports: Ports) -> Run:
+    """Run the suites."""
+    quarantine, exemptions = None, planned.slots.get(EXEMPTIONS)
+    if planned.settings.selection.max_failures is not None and exemptions and exemptions.active_quarantine:
         from scoregate.core.comparison.quarantine import Quarantine
 
-        quarantine = Quarantine(exemptions, baseline.run)
+        quarantine = Quarantine(exemptions, planned.baseline.run)
     async with _preload(ports):
-        run = await ports.record(resumed.plan, settings, notices, quarantine=quarantine)
-    if forecast.total is not None:
-        run = replace(run, estimate=forecast.total)
+        return await ports.record(planned.plan, planned.settings, planned.notices, quarantine=quarantine)
+
+
+async def settle_run(run: Run, ports: Ports) -> Run:
+    """The run after its last suite. It is not complete if anything was stopped: suites, a base, or further cases."""
+    if ports.stop.is_set():
+        run = replace(run, complete=False)
         ports.amend(run)
-    if resumed.reusable is not None:
-        run = resumed.describe_reuse(run)
-        ports.amend(run)
-    return run
+    return await ports.settle(run, ports.amend)
 
 
 async def _find_alert(
@@ -262,6 +258,6 @@ async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step], a
         comparison = await step.before_report(comparison, reporting.context)
     sections = list_sections(steps, replace(judged, comparison=comparison))
     view = build_view(comparison, judged.verdict, make_report_context(reporting.context), sections)
-    delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
+    delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(judged, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

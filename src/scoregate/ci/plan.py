@@ -269,20 +269,11 @@ class Plan:
     offered: tuple[Run, ...] = ()
     head: Path | None = None
 
-
-@record
-class AffectedPlan:
-    """A plan of the suites that a change can affect.
-
-    Args:
-        plan: the plan, with what it carries over from the base's run.
-        reasons: why each launch runs, by its name; empty for one that is carried over.
-        notices: the notices for the report.
-    """
-
-    plan: Plan
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    def carry_scripts(self, base: Run, names: frozenset[str]) -> Plan:
+        """The plan without some scripts, whose results come from the base's run."""
+        before = self.carried.scripts if self.carried is not None else frozenset[str]()
+        launches = tuple(each for each in self.launches if each.name not in names)
+        return replace(self, launches=launches, carried=CarriedScripts(base, before | names))
 
 
 def list_import_folders(root: Path, folders: Iterable[str] = ()) -> tuple[str, ...]:

@@ -12,16 +12,16 @@ import anyio
 from scoregate.ci.archive import BASE_FOLDER, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import AffectedPlan, DiscoveredSuites, Plan, SuiteSource
-from scoregate.ci.resume import ResumePlan
+from scoregate.ci.plan import DiscoveredSuites, Plan, SuiteSource
 from scoregate.ci.settings import Settings
+from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.costs.forecast import Forecast
     from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Delivery, Publisher
+    from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.quarantine import Quarantine
@@ -68,7 +68,7 @@ class Reporting:
         apply_reviews: applies the reviews that were added after a run; it blocks.
         calibrations: reads how well judges agree with people; it blocks.
         announce: a context that is open from the start to the end of the pipeline.
-        publish: delivers the reports, also with these publishers of features.
+        publish: delivers the reports.
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
@@ -80,28 +80,11 @@ class Reporting:
     apply_reviews: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
-    publish: Callable[[ReportView, Sequence[Publisher]], Awaitable[Delivery]]
+    publish: Callable[[ReportView], Awaitable[Delivery]]
     context: JobContext
     is_scheduled: bool = False
     alerts: bool = False
     preload: Callable[[], None] = lambda: None
-
-
-class ChooseAffected(Protocol):
-    """Leaves out the launches of a plan that nothing in the change can affect."""
-
-    async def __call__(self, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan: ...
-
-
-class MakeForecast(Protocol):
-    """Estimates what a plan uses, in one process or in shards, and shows it before the first script starts.
-
-    Raises RunRefused if the estimate exceeds the budget, unless results of an earlier run are reused.
-    """
-
-    async def __call__(
-        self, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool, shards: int = 0
-    ) -> Forecast: ...
 
 
 @record
@@ -112,10 +95,6 @@ class Ports:
         root: the project.
         discover: finds suites.
         prepare: creates their environment, and returns the Python that runs them.
-        choose_affected: leaves out what a change can't affect.
-        forecast: estimates what it uses, before it runs.
-        add_baseline_outputs: gives a plan's suites the baseline outputs for their battles.
-        resume: adds to a plan the results of an earlier run that did not finish.
         record: runs a plan here.
         rerun: runs a plan in the base's tree.
         read_previous_run: reads the run that the next one replaces, if it belongs to the same history.
@@ -123,17 +102,16 @@ class Ports:
         settle: runs after the last suite.
         reporting: finds baselines and delivers reports.
         stop: once it is set, scripts are ended, and the results so far are reported.
-        measures_base_arms: whether the base's version of skills runs here if the base has no stored results.
         started: is set once the process of a script has started.
+        scratch: a folder outside of the project, for files that suites read.
+        identity: the user that reads them; None for the host's own.
+        print_line: prints a line before the suites run.
+        requests: what the command asks features for.
     """
 
     root: Path
     discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
     prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
-    choose_affected: ChooseAffected
-    forecast: MakeForecast
-    add_baseline_outputs: Callable[[Plan, Run | None], Plan]
-    resume: ResumePlan
     record: RecordPlan
     rerun: RerunPlan
     read_previous_run: Callable[[], Awaitable[Run | None]]
@@ -142,4 +120,7 @@ class Ports:
     reporting: Reporting
     stop: anyio.Event
     started: anyio.Event
-    measures_base_arms: bool = False
+    scratch: Path
+    identity: Identity | None
+    print_line: Callable[[str], None]
+    requests: Slots = NO_SLOTS

@@ -17,6 +17,7 @@ from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import BASE_FOLDER, CONTROL, RUN_FOLDER, RunWriter
 from scoregate.ci.cancel import run_until_stopped
+from scoregate.ci.conditions import read_conditions
 from scoregate.ci.dependencies.project import open_use_recorder
 from scoregate.ci.launch import (
     AroundLaunches,
@@ -38,7 +39,6 @@ from scoregate.ci.partial_run import CaseFilter, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.required_variables import LateNeeds
-from scoregate.ci.resume import read_conditions
 from scoregate.ci.run_call import describe_exec_call
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor

@@ -222,11 +222,11 @@ class RunRecorder:
         result = replace(self._with_results(run), complete=not interrupted, dependencies=dependencies)
         carried = None if self.plan is None else self.plan.carried
         if dependencies.is_recorded:  # else no result of the base is kept
-            from scoregate.ci.kept_cases import add_kept_cases
+            from scoregate.ci.kept_results import add_kept_cases
 
             result = add_kept_cases(result, None if self.plan is None else self.plan.kept)
         if carried is not None:
-            from scoregate.ci.affected import add_carried
+            from scoregate.ci.kept_results import add_carried
 
             result = add_carried(result, carried, self.writer)
         return self.writer.finish(result, with_columns=is_exact and carried is None)

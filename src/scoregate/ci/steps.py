@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.launch import Launching, LaunchLayer
-    from scoregate.ci.plan import Plan
-    from scoregate.ci.ports import Ports, RecordPlan
+    from scoregate.ci.plan import Plan, SuiteSource
+    from scoregate.ci.ports import BaselineSource, Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
@@ -82,13 +86,38 @@ class Judged:
 
 
 @record
+class PlannedRun:
+    """What is known before suites run, for hooks that change what will run.
+
+    Attributes:
+        plan: the plan.
+        baseline: what the run will be compared with.
+        settings: the settings of the project.
+        context: the context of the job.
+        whole: the plan of all shards, if this one is of a single shard.
+        notices: the notices for the report.
+        reasons: why each launch runs, by its name, if that was asked; empty for one that keeps the base's results.
+        slots: what features found.
+    """
+
+    plan: Plan
+    baseline: Baseline
+    settings: Settings
+    context: JobContext
+    whole: Plan | None = None
+    notices: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    slots: Slots = NO_SLOTS
+
+
+@record
 class Work:
     """What was measured so far, for hooks that measure more.
 
     Attributes:
         run: the run.
         baseline: what it is compared with.
-        plan: the plan of all suites.
+        plan: the plan of all suites, which reuses no results: what is measured more is new evidence.
         settings: the settings of the project.
         ports: run a part of the plan here or in the base's tree.
         slots: what features found for the judgement.
@@ -109,12 +138,27 @@ class Step:
 
     name: str
     in_shards: ClassVar[bool] = False
-    """Whether each shard calls `measure_more`; otherwise only a run on one machine does."""
+    """Whether each shard calls its hooks of planning and measuring; otherwise only a run on one machine does."""
 
     @property
     def checks(self) -> tuple[SuiteCheck, ...]:
         """The checks of the gate that it adds."""
         return ()
+
+    def baseline_sources(self, context: JobContext) -> Sequence[BaselineSource]:
+        """Where else a baseline may come from."""
+        return ()
+
+    async def prepare(
+        self, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool
+    ) -> Interpreter | None:
+        """Make what suites run in, and find their Python; None to leave it to others. A dry call makes nothing.
+
+        Raises:
+            InstallError: it can't be made.
+            SettingsError: the named interpreter does not exist.
+        """
+        return None
 
     def around_run(self, recorder: Recorder, context: JobContext, scratch: Path) -> OpenRecorder:
         """Serve all recordings of a run until the block ends: the recorder with another environment, for example."""
@@ -130,16 +174,32 @@ class Step:
         """Open what it adds to the launches of one recording, on the machine that they run on."""
         return nullcontext()
 
+    async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
+        """Run the base's version of suites here, if no run of the base was found."""
+        return planned.baseline
+
+    async def change_plan(self, planned: PlannedRun) -> PlannedRun:
+        """Leave out what need not run. Commands that only show a plan call it, too."""
+        return planned
+
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         """Find what else the run is compared with, before money is spent."""
         return slots
+
+    async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
+        """Reuse results of earlier runs, or refuse the run, now that it is known what runs.
+
+        Raises:
+            ScoregateError: nothing may run.
+        """
+        return planned
 
     async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
         """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
-        """Keep in the run what judging it again needs."""
+        """Keep in the recorded run what was found before it."""
         return run
 
     async def measure_more(self, work: Work) -> Work:
@@ -170,13 +230,28 @@ class Step:
         """Find what only reports need, once a run is judged in a job."""
         return comparison
 
-    def publishers(self) -> Sequence[Publisher]:
-        """What else delivers a report."""
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        """What else delivers the report, open from the start of a run to its end."""
+        return nullcontext(())
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        """What people can write in comments on pull requests."""
         return ()
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
+
+
+async def prepare(
+    steps: Sequence[Step], host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool = False
+) -> Interpreter:
+    """The Python that runs suites, from the first step that has one; else scoregate's own."""
+    for step in steps:
+        if (found := await step.prepare(host, settings, sources, dry=dry)) is not None:
+            return found
+    return Interpreter((sys.executable,), "the Python that scoregate runs under")
 
 
 @asynccontextmanager
@@ -189,6 +264,28 @@ async def open_recorder(
             recorder = await stack.enter_async_context(step.around_run(recorder, context, scratch))
         executors = [each for step in steps if (each := step.open_executor(recorder, settings, scratch)) is not None]
         yield recorder, await stack.enter_async_context(executors[0]) if executors else recorder.record
+
+
+async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:
+    """The baseline; call this hook of each step in turn while it has no run."""
+    for step in steps:
+        if planned.baseline.run is None:
+            planned = replace(planned, baseline=await step.measure_base(planned, ports))
+    return planned.baseline
+
+
+async def change_plan(steps: Sequence[Step], planned: PlannedRun) -> PlannedRun:
+    """Call this hook of each step in turn."""
+    for step in steps:
+        planned = await step.change_plan(planned)
+    return planned
+
+
+async def finish_plan(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> PlannedRun:
+    """Call this hook of each step in turn."""
+    for step in steps:
+        planned = await step.finish_plan(planned, ports)
+    return planned
 
 
 async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:

@@ -25,36 +25,30 @@ from scoregate.ci.baseline.rerun import (
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.environment import VenvSpec
 from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.context import pull_request
-from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
-from scoregate.ci.plan import AffectedPlan, Plan
+from scoregate.ci.plan import Plan
 from scoregate.ci.ports import Ports, RecordPlan
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
 from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.resume import ResumedPlan, ResumePlan, resume_run
-from scoregate.ci.runner import in_ci, in_container, read_ci_job
-from scoregate.ci.secrets import Redactor
+from scoregate.ci.runner import in_ci, read_ci_job
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.shards.sharding import read_durations
-from scoregate.ci.steps import Step, open_recorder
+from scoregate.ci.steps import Step, open_recorder, prepare
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import GitError, RecordError
 
 if TYPE_CHECKING:
     from anyio.abc import Process
 
-    from scoregate.ci.costs.forecast import Forecast
     from scoregate.core.exemptions import Exemptions
 
 PrintLine: TypeAlias = Callable[[str], None]
@@ -73,8 +67,7 @@ async def open_ports(
     print_line: PrintLine,
     stop: anyio.Event,
     find: FindSuites = find_suites,
-    resumed: Path | None = None,
-    must_resume: bool = False,
+    requests: Slots = NO_SLOTS,
     opened_by: OpenChild = open_child,
 ) -> AsyncIterator[Ports]:
     """The ports for one run, until the block ends.
@@ -89,8 +82,7 @@ async def open_ports(
         print_line: prints a line while the suites' environment is created.
         stop: ends what runs, once it is set.
         find: finds suites.
-        resumed: the folder of the run to resume, if that did not finish.
-        must_resume: whether a run is refused that can't reuse it, because the code or the settings changed.
+        requests: what the command asks features for.
         opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
@@ -100,42 +92,28 @@ async def open_ports(
         own_environ = _make_suite_environment(context, variables, scratch, identity)
         open_first = partial(_open_child, opened_by, started)
         local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
-        resume = partial(resume_run, context, scratch / "reuse", identity, last=resumed, is_required=must_resume)
         async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
             suite_environ = recorder.environ
-            venv = make_venv_spec(
-                root,
-                context.environ,
-                scratch,
-                identity,
-                redact=context.redact,
-                print_line=print_line,
-                suite_environ=suite_environ,
-            )
+            host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
             visible = visible_environment(suite_environ)
             imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare_suites, venv),
-                choose_affected=partial(_choose_affected, context),
-                forecast=partial(_forecast, print_line),
-                add_baseline_outputs=partial(_add_baseline, scratch, identity, keeps=context.connection is None),
-                resume=partial(_resume, resume, scratch / "kept", identity),
+                prepare=partial(prepare, steps, host),
                 record=record,
                 rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
+                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
-                measures_base_arms=_has_pull_request(context),
                 started=started,
+                scratch=scratch,
+                identity=identity,
+                print_line=print_line,
+                requests=requests,
             )
-
-
-def _has_pull_request(context: JobContext) -> bool:
-    return context.connection is not None and pull_request(context.connection.github) is not None
 
 
 async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildProcess) -> Process:
@@ -143,14 +121,6 @@ async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildPr
     process = await opened_by(child)
     started.set()
     return process
-
-
-def _add_baseline(scratch: Path, identity: Identity | None, plan: Plan, base: Run | None, *, keeps: bool) -> Plan:
-    """The plan with the baseline's outputs for battles, and with its durations, by which a cluster divides work."""
-    from scoregate.ci.baseline_outputs import with_baseline_outputs
-
-    plan = with_baseline_outputs(scratch, identity, plan, base, keeps=keeps)
-    return replace(plan, durations=read_durations(plan, base))
 
 
 @asynccontextmanager
@@ -194,48 +164,6 @@ def _make_recorder(
     )
 
 
-async def _choose_affected(context: JobContext, plan: Plan, settings: Settings, baseline: Baseline) -> AffectedPlan:
-    has_arms = any(launch.source.arm for launch in plan.launches)
-    if not settings.affected and not has_arms:
-        return AffectedPlan(plan)
-    from scoregate.ci.affected import choose_affected
-
-    if not has_arms:
-        return await choose_affected(context, plan, settings, baseline)
-    from scoregate.ci.arms import add_contents, carry_arms
-
-    plan = await add_contents(plan, settings, context.environ)
-    affected = await choose_affected(context, plan, settings, baseline) if settings.affected else AffectedPlan(plan)
-    return await carry_arms(context, affected, settings, baseline)
-
-
-async def _resume(
-    resume: ResumePlan, folder: Path, identity: Identity | None, plan: Plan, settings: Settings
-) -> ResumedPlan:
-    resumed = await resume(plan, settings)
-    if resumed.plan.kept is None:
-        return resumed
-    from scoregate.ci.kept_cases import offer_kept_cases
-
-    return await offer_kept_cases(resumed, folder, identity)
-
-
-async def _forecast(
-    print_line: PrintLine, plan: Plan, settings: Settings, baseline: Baseline, *, reuses: bool, shards: int = 0
-) -> Forecast:
-    from scoregate.ci.costs.forecast import check_budget, make_forecast
-
-    forecast = await make_forecast(plan, settings, baseline)
-    total = forecast.shards_total if shards else forecast.total
-    if total is not None and not reuses:
-        from scoregate.ci.costs.texts import format_estimate
-
-        if line := format_estimate(total):
-            print_line(line + (f", for all {shards:,} shards" if shards else ""))
-        check_budget(total, settings)
-    return forecast
-
-
 async def _read_previous_run(context: JobContext) -> Run | None:
     """The run in the folder to which the next run is written. In a job it is not read: its origin is unknown."""
     if context.connection is not None:
@@ -266,41 +194,6 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     if identity is not None:
         identity.share(spent)
     return {"SCOREGATE_SPENT": str(spent)}
-
-
-def make_venv_spec(
-    root: Path,
-    environ: Mapping[str, str],
-    scratch: Path,
-    identity: Identity | None = None,
-    *,
-    redact: Redactor,
-    print_line: PrintLine,
-    suite_environ: Mapping[str, str] | None = None,
-) -> VenvSpec:
-    """Where the suites' environment is made, and by which user.
-
-    Args:
-        root: the project.
-        environ: the host's environment.
-        scratch: a folder outside of the project.
-        identity: the user that makes it; None for the host's own.
-        redact: removes secrets from what is printed.
-        print_line: prints a line.
-        suite_environ: the environment of suites; the host's own by default.
-    """
-    host_python_is_fallback = in_container(environ)
-    automatic = host_python_is_fallback or environ.get("SCOREGATE_ACTION") == "1"
-    return VenvSpec(
-        root,
-        scratch,
-        suite_environ or environ,
-        redact,
-        print_line,
-        identity,
-        automatic=automatic,
-        host_python_is_fallback=host_python_is_fallback,
-    )
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

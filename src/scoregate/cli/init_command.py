@@ -137,7 +137,7 @@ def _make_files(
     folder: Path, branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
 ) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
-    from scoregate.ci.costs.named_models import find_key_secrets
+    from scoregate.features.costs.named_models import find_key_secrets
 
     # Something has to run: the first run would end with exit code 3.
     needs_example = not suites.sources and not any(each.command or each.suite_paths for each in suites.frameworks)

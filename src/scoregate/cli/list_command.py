@@ -14,17 +14,19 @@ from rich.text import Text
 
 from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
+from scoregate.ci.interpreter import SuiteHost
 from scoregate.ci.plan import DiscoveredSuites, Launch, Plan, make_plan
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import is_developers_run, make_venv_spec
+from scoregate.ci.steps import prepare
+from scoregate.ci.wiring import is_developers_run
 from scoregate.cli.console import make_console
 from scoregate.cli.options import baseline_options, load_project_settings, project_root, selection_options
 from scoregate.cli.other_frameworks import explain_settings
 from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.verbose import format_notices, format_python, format_skipped, format_source
+from scoregate.features.steps import STEPS
 
 
 @click.command("list")
@@ -62,8 +64,8 @@ def command(verbose: bool, **flags: Any) -> int:
 
 def _list_retirement_warnings(plan: Plan, settings: Settings) -> Iterator[str]:
     """The retired models that settings and files name; `scoregate plan` also knows those of the baseline's calls."""
-    from scoregate.ci.costs.named_models import list_named_models
-    from scoregate.ci.costs.retirements import list_retirement_warnings
+    from scoregate.features.costs.named_models import list_named_models
+    from scoregate.features.costs.retirements import list_retirement_warnings
 
     yield from list_retirement_warnings(list_named_models(plan, settings, None), datetime.now(UTC).date())
 
@@ -94,20 +96,21 @@ async def _make_plan(
     suites = await discover(root, settings, environ=environ)
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
-        spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
-        interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
+        host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
+        interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
     plan = make_plan(suites, settings, interpreter=interpreter, root=root)
     return suites, plan, await _explain_affected(root, settings, plan) if affected else {}
 
 
 async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mapping[str, str]:
     """Why each launch runs, by its name; empty for one that keeps the base's results."""
-    from scoregate.ci.affected import choose_affected
     from scoregate.ci.job import open_job_context
     from scoregate.ci.pipeline import find_baseline
     from scoregate.ci.reporting import build_reporting
+    from scoregate.ci.steps import PlannedRun, change_plan
+    from scoregate.features.steps import STEPS
 
     async with open_job_context(root, os.environ, settings) as context:
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
-        return (await choose_affected(context, plan, settings, baseline)).reasons
+        return (await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))).reasons

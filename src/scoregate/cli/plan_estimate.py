@@ -12,28 +12,28 @@ from pathlib import Path
 import anyio
 import click
 
-from scoregate.ci.affected import choose_affected
 from scoregate.ci.archive.lock import lock_folder
-from scoregate.ci.cost_probe import FOLDER, TotalCounter, run_probe
-from scoregate.ci.costs.estimate import PlanEstimate, Probe
-from scoregate.ci.costs.forecast import Forecast, make_forecast
-from scoregate.ci.costs.suites import SuiteState
-from scoregate.ci.costs.texts import HEADINGS, build_rows, describe_plan
 from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
+from scoregate.ci.interpreter import SuiteHost
 from scoregate.ci.job import open_job_context
 from scoregate.ci.pipeline import find_baseline
-from scoregate.ci.plan import AffectedPlan, Plan, make_plan
+from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.ports import Ports
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import PlannedRun, change_plan, prepare
 from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
+from scoregate.ci.wiring import is_developers_run, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.core.records import record
+from scoregate.features.costs.estimate import PlanEstimate, Probe
+from scoregate.features.costs.forecast import Forecast, make_forecast
+from scoregate.features.costs.probe import FOLDER, TotalCounter, run_probe
+from scoregate.features.costs.suites import SuiteState
+from scoregate.features.costs.texts import HEADINGS, build_rows, describe_plan
 from scoregate.features.steps import STEPS
 
 _LONGEST_CELL = 80
@@ -72,18 +72,16 @@ async def _estimate(root: Path, settings: Settings) -> PlannedCost:
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         with temporary_folder() as scratch:
             redact = Redactor(secret_values(os.environ))
-            spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
-            interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
+            host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
+            interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
         plan = make_plan(suites, settings, interpreter=interpreter, root=root)
-        affected = AffectedPlan(plan)
-        if settings.affected:
-            affected = await choose_affected(context, plan, settings, baseline)
-        forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
-    return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
+        planned = await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))
+        forecast = await make_forecast(planned.plan, settings, baseline, whole=True)
+    return PlannedCost(forecast, baseline.note, tuple(_describe_future(planned.notices)))
 
 
 async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
@@ -96,14 +94,14 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
             baseline = await find_baseline(settings, ports.reporting)
             interpreter = await ports.prepare(settings, suites.sources)
             plan = make_plan(suites, settings, interpreter=interpreter, root=root)
-            affected = await ports.choose_affected(plan, settings, baseline)
-            forecast = await make_forecast(affected.plan, settings, baseline, whole=True)
+            planned = await change_plan(STEPS, PlannedRun(plan, baseline, settings, ports.reporting.context))
+            forecast = await make_forecast(planned.plan, settings, baseline, whole=True)
             try:
-                probe = await _probe(affected.plan, settings, ports, counter, list(_list_unknown(forecast)))
-                forecast = await make_forecast(affected.plan, settings, baseline, probe=probe, whole=True)
+                probe = await _probe(planned.plan, settings, ports, counter, list(_list_unknown(forecast)))
+                forecast = await make_forecast(planned.plan, settings, baseline, probe=probe, whole=True)
             finally:
                 shutil.rmtree(out / FOLDER, ignore_errors=True)  # it is not a run to compare with
-    return PlannedCost(forecast, baseline.note, tuple(_describe_future(affected.notices)))
+    return PlannedCost(forecast, baseline.note, tuple(_describe_future(planned.notices)))
 
 
 def _describe_future(notices: Iterable[str]) -> Iterator[str]:

@@ -15,7 +15,6 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
-from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
 from scoregate.ci.pipeline import run_gate
 from scoregate.ci.ports import Ports
@@ -33,6 +32,7 @@ from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.core.records import record
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import HistoryError
 from scoregate.features.steps import STEPS
 
@@ -96,9 +96,11 @@ class ResumeOptions:
     run: Path | None = None
     force: bool = False
 
-    def find(self, out: Path) -> Path:
-        """The folder of the run to resume."""
-        return latest_run(self.run or out)
+    def make_requests(self, out: Path) -> Slots:
+        """What `--resume` asks for: the folder of the run to resume."""
+        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+
+        return NO_SLOTS.put(REQUEST, ResumeRequest(latest_run(self.run or out), is_required=not self.force))
 
 
 def run_project(
@@ -127,6 +129,8 @@ def run_project(
 
 
 def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    from scoregate.features.history.deleted_runs import keep_oldest_runs
+
     try:
         keep_oldest_runs(root, root / settings.out, settings.keep_runs, os.environ)
     except HistoryError as error:
@@ -171,15 +175,10 @@ async def gate_project(
         output,
         stop=stop,
         find=find,
-        find_resumed=_resume_nothing if resume is None else resume.find,
-        must_resume=resume is not None and not resume.force,
+        make_requests=(lambda _: NO_SLOTS) if resume is None else resume.make_requests,
         opened_by=opened_by,
     ) as (own_settings, ports):
         return await run_gate(own_settings, change_ports(ports), STEPS)
-
-
-def _resume_nothing(_: Path) -> None:
-    return None
 
 
 @asynccontextmanager
@@ -190,8 +189,7 @@ async def open_run(
     *,
     stop: anyio.Event,
     find: FindSuites = find_suites,
-    find_resumed: Callable[[Path], Path | None] = _resume_nothing,
-    must_resume: bool = False,
+    make_requests: Callable[[Path], Slots] = lambda _: NO_SLOTS,
     opened_by: OpenChild = open_child,
 ) -> AsyncIterator[tuple[Settings, Ports]]:
     """The settings and the ports of one run until the block ends, while its progress is shown.
@@ -202,8 +200,7 @@ async def open_run(
         output: where progress is shown.
         stop: ends what runs, once it is set.
         find: finds the suites.
-        find_resumed: finds the run below a folder whose results are reused if it did not finish.
-        must_resume: whether a run is refused that can't reuse it, because the code or the settings changed.
+        make_requests: what features are asked for, by the folder of runs.
         opened_by: starts the processes of suites.
     """
     out = root / settings.out
@@ -226,8 +223,7 @@ async def open_run(
                 print_line=partial(_print_line, display),
                 stop=stop,
                 find=find,
-                resumed=find_resumed(out),
-                must_resume=must_resume,
+                requests=make_requests(out),
                 opened_by=opened_by,
             ) as quiet_ports,
             update_progress(display, quiet_ports.started),

@@ -19,6 +19,7 @@ from scoregate.cli.output import Output, OutputOptions, make_redactor, open_outp
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
 from scoregate.core.sharding.partition import MOST_SHARDS
+from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.steps import STEPS
 
@@ -67,18 +68,20 @@ def run_project_shard(settings: Settings, root: Path, options: OutputOptions, re
 
 
 async def _run_until_signal(settings: Settings, root: Path, output: Output, request: ShardRequest) -> ShardResult:
-    def find_unfinished(out: Path) -> Path | None:
-        """The last run of this shard, whose finished results are reused."""
+    def make_requests(out: Path) -> Slots:
+        """The finished results of the last run of this shard are reused."""
+        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+
         with suppress(RecordError):
             folder = run_folder(latest_run(out))
             shard = read_head(folder / RUN_FILE).shard
             if shard is not None and (shard.number, shard.of) == (request.number, request.of):
-                return folder
-        return None
+                return NO_SLOTS.put(REQUEST, ResumeRequest(folder))
+        return NO_SLOTS
 
     async with (
         stop_on_signals() as stop,
-        open_run(settings, root, output, stop=stop, find_resumed=find_unfinished) as (own_settings, ports),
+        open_run(settings, root, output, stop=stop, make_requests=make_requests) as (own_settings, ports),
     ):
         return await run_shard(own_settings, ports, root / settings.out, request, STEPS)
 

@@ -13,7 +13,7 @@ from tests.e2e.container.test_configs import step
 from tests.e2e.container.workflow import Workflow
 from tests.fakes.fixtures import github
 from tests.fakes.github import GitHub, events
-from tests.integration.host.skills import AGENT, cases, settings, skill
+from tests.features.arms.skills import AGENT, cases, settings, skill
 
 __all__ = ["github"]
 FOLDER = "skills/paint"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.jobs.test_affected import write_suites
+from tests.features.affected.test_jobs import write_suites
 from tests.integration.jobs.world import Job, World
 
 SETTINGS = "affected = true\nmin_pass_rate = 0\n"

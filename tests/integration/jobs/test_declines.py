@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.host.test_affected import carried_suites
-from tests.integration.jobs.test_affected import write_suites
+from tests.features.affected.test_affected import carried_suites
+from tests.features.affected.test_jobs import write_suites
 from tests.integration.jobs.world import Job, World
 
 SETTINGS = "fail_on_regression = true\nmin_pass_rate = 0\nmax_decline = 0.05\n"

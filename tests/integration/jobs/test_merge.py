@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.jobs.test_affected import write_suites
+from tests.features.affected.test_jobs import write_suites
 from tests.integration.jobs.test_lifecycle import WORSE
 from tests.integration.jobs.world import WRITE, World
 

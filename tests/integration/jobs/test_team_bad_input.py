@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fakes.github import Pull, events
-from tests.integration.host.test_affected import carried_suites
-from tests.integration.jobs.test_affected import prepare as prepare_affected
+from tests.features.affected.test_affected import carried_suites
+from tests.features.affected.test_jobs import prepare as prepare_affected
 from tests.integration.jobs.test_exemptions import ENTRY, FLAKY, LABEL, change, explain, judge, prepare
 from tests.integration.jobs.world import Job, World
 

@@ -20,8 +20,8 @@ from scoregate.ci.dependencies.project import read_project_tree
 from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
 from scoregate.ci.dependencies.shared_files import digest_shared_files
 from scoregate.ci.dependencies.tree import Tree, read_tree
+from scoregate.ci.dependencies.unread import find_unread
 from scoregate.ci.settings import Settings
-from scoregate.ci.unread_files import find_unread
 from scoregate.core.relative_paths import matches_path
 from scoregate.core.runs.dependencies import (
     LONGEST_PATH,

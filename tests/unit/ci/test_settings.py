@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoregate.ci.conditions import read_conditions
 from scoregate.ci.policy import choose_policy, read_stored_policy
-from scoregate.ci.resume import read_conditions
 from scoregate.ci.settings import BaselineKind, Settings, load_settings
 from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError

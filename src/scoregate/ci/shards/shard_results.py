@@ -13,7 +13,7 @@ from scoregate.ci.archive import RunHead, RunWriter, read_run
 from scoregate.ci.archive.cases import parse_cases
 from scoregate.ci.archive.cases_file import UNREADABLE, CasesFile
 from scoregate.ci.archive.folder import CASES_FILE
-from scoregate.ci.resume import suite_key
+from scoregate.ci.reuse import suite_key
 from scoregate.ci.shards.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
 from scoregate.ci.shards.shard_run import find_shard_problems
 from scoregate.core.records import record
@@ -59,9 +59,7 @@ def read_shard(folder: ShardFolder) -> ReadShard:
     problems = tuple(find_shard_problems(run))
     trials = tuple(len(suite.columns) for suite in run.suites)
     suites = tuple(replace(suite, trials=Trials(sources=suite.trials.sources)) for suite in run.suites)
-    return ReadShard(
-        folder.path, folder.shard, replace(run, suites=suites, read=None, extras=(), control=None), trials, problems
-    )
+    return ReadShard(folder.path, folder.shard, replace(run, suites=suites, read=None, companions={}), trials, problems)
 
 
 @dataclass(slots=True)

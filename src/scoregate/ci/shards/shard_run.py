@@ -12,16 +12,27 @@ from anyio import to_thread
 from scoregate import __version__
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
+from scoregate.ci.base_values import add_base_values
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.judge import compare_sides
-from scoregate.ci.pipeline import find_baseline
+from scoregate.ci.pipeline import find_baseline, settle_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Confirm, Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
-from scoregate.ci.steps import INTERRUPTED, ComparedSides, Step, Work, find_sides, measure_more
+from scoregate.ci.steps import (
+    INTERRUPTED,
+    ComparedSides,
+    PlannedRun,
+    Step,
+    Work,
+    change_plan,
+    find_sides,
+    finish_plan,
+    measure_more,
+)
 from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record
@@ -149,27 +160,24 @@ async def _measure(
 ) -> Run:
     interpreter = await run_until_stopped(ports.stop, ports.prepare(settings, suites.sources), stopped=_NO_PYTHON)
     whole = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
-    plan = ports.add_baseline_outputs(restrict_to_shard(whole, partition, number, settings), baseline.run)
-    resumed = await ports.resume(plan, settings)
-    reuses, shards = resumed.reusable is not None, len(partition.shards)
-    forecast = await ports.forecast(whole, settings, baseline, reuses=reuses, shards=shards)
-    notices = (*settings.notices, *suites.notices, *resumed.notices, *forecast.notices)
-    run = await ports.record(resumed.plan, settings, notices)
-    run = replace(run, estimate=forecast.shards_total)
-    if reuses:
-        run = resumed.describe_reuse(run)
+    plan, notices = restrict_to_shard(whole, partition, number, settings), (*settings.notices, *suites.notices)
+    planned = PlannedRun(plan, baseline, settings, ports.reporting.context, whole=whole, notices=notices)
+    own_steps = [each for each in steps if each.in_shards]
+    planned = add_base_values(await change_plan(own_steps, planned), ports)
+    finished = await finish_plan(own_steps, planned, ports)
+    recorded = await ports.record(finished.plan, settings, finished.notices)
+    run = recorded
+    for step in own_steps:
+        run = step.store(run, finished.slots)
     confirms = settings.confirmed_cases is not Confirm.OFF
     if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
-    ports.amend(run)
-    steps = [each for each in steps if each.in_shards]
-    slots = await find_sides(steps, ports.reporting.context, settings) if confirms and run.complete else NO_SLOTS
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
-    run = (await measure_more(steps, Work(run, baseline, plan, settings, ports, slots, compare))).run
-    if ports.stop.is_set():
-        run = replace(run, complete=False)
+    if run is not recorded:
         ports.amend(run)
-    return await ports.settle(run, ports.amend)
+    slots = await find_sides(own_steps, planned.context, settings) if confirms and run.complete else NO_SLOTS
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=own_steps)
+    work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
+    return await settle_run((await measure_more(own_steps, work)).run, ports)
 
 
 def _has_battles(run: Run) -> bool:

@@ -16,7 +16,7 @@ from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, LaunchLayer, Started, UsageCounted
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import redact_event
-from scoregate.ci.resume import offer_results
+from scoregate.ci.reuse import offer_results
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.core.event_values import ErrorInfo

@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from scoregate.ci import git
 from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
+from scoregate.ci.dependencies.unread import find_doubt, find_unread
 from scoregate.ci.github.commands import command
 from scoregate.ci.job import JobContext
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
@@ -17,7 +18,6 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.ci.unread_files import find_doubt, find_unread
 from scoregate.core.relative_paths import matches_path
 from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage

@@ -1,0 +1,40 @@
+"""The hooks of `affected`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scoregate.ci.steps import PlannedRun, Step
+
+if TYPE_CHECKING:
+    from scoregate.ci.ports import Ports
+    from scoregate.ci.publish.delivery import Publisher
+
+
+class AffectedStep(Step):
+    """Leaves out what a change can't affect, and says which changed files no suite reads."""
+
+    name = "affected"
+
+    async def change_plan(self, planned: PlannedRun) -> PlannedRun:
+        if not planned.settings.affected:
+            return planned
+        from scoregate.features.affected.choice import choose_affected
+
+        return await choose_affected(planned)
+
+    async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
+        if planned.plan.kept is None:
+            return planned
+        from scoregate.features.affected.choice import offer_kept_cases
+
+        return await offer_kept_cases(planned, planned.plan.kept, ports)
+
+    def publishers(self) -> Sequence[Publisher]:
+        from scoregate.features.affected.unread_files import publish_unread_files
+
+        return (publish_unread_files,)
+
+
+STEP = AffectedStep()

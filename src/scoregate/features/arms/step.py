@@ -1,0 +1,46 @@
+"""The hooks of arms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.plan import Plan
+from scoregate.ci.steps import Judged, PlannedRun, Step
+
+if TYPE_CHECKING:
+    from scoregate.ci.ports import Ports
+    from scoregate.core.sections import Section
+
+
+class ArmsStep(Step):
+    """Keeps the base's results of arms that are the same, and runs the base's version of skills that it has none of."""
+
+    name = "arms"
+
+    async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
+        if not _has_arms(planned.plan):
+            return planned.baseline
+        from scoregate.features.arms.base_arms import measure_base_arms
+
+        return await measure_base_arms(planned, ports)
+
+    async def change_plan(self, planned: PlannedRun) -> PlannedRun:
+        if not _has_arms(planned.plan):
+            return planned
+        from scoregate.features.arms.base_arms import carry_arms
+
+        return await carry_arms(planned)
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        from scoregate.features.arms.section import build_sections
+
+        return build_sections(judged)
+
+
+def _has_arms(plan: Plan) -> bool:
+    return any(launch.source.arm for launch in plan.launches)
+
+
+STEP = ArmsStep()

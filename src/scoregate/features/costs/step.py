@@ -1,0 +1,52 @@
+"""The hooks of costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scoregate.ci.steps import Judged, PlannedRun, Step
+from scoregate.core.runs.cost_estimates import RunEstimate
+from scoregate.core.runs.run import Run
+from scoregate.core.slots import Slot, Slots
+
+if TYPE_CHECKING:
+    from scoregate.ci.ports import Ports
+    from scoregate.core.sections import Section
+
+_EXPECTED: Slot[RunEstimate] = Slot("costs.expected")
+
+
+class CostsStep(Step):
+    """Estimates what a run uses, refuses one that exceeds its budget, and says what it used."""
+
+    name = "costs"
+    in_shards = True
+
+    async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
+        from scoregate.features.costs.forecast import check_budget, make_forecast
+
+        shard = planned.plan.shard
+        forecast = await make_forecast(planned.whole or planned.plan, planned.settings, planned.baseline)
+        total = forecast.total if shard is None else forecast.shards_total
+        if total is not None and not planned.plan.offered:  # how much is reused, only the suites find out
+            from scoregate.features.costs.texts import format_estimate
+
+            if line := format_estimate(total):
+                ports.print_line(line + (f", for all {shard.of:,} shards" if shard is not None else ""))
+            check_budget(total, planned.settings)
+        slots = planned.slots.put(_EXPECTED, total)
+        return replace(planned, notices=(*planned.notices, *forecast.notices), slots=slots)
+
+    def store(self, run: Run, slots: Slots) -> Run:
+        expected = slots.get(_EXPECTED)
+        return run if expected is None else replace(run, estimate=expected)
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        from scoregate.features.costs.section import build_sections
+
+        return build_sections(judged)
+
+
+STEP = CostsStep()

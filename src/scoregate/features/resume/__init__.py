@@ -1,0 +1,1 @@
+"""Resume a run that did not finish: its results are reused."""

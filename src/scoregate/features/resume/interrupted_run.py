@@ -1,0 +1,205 @@
+"""Resume a run that did not finish: find it, and reuse its results if its conditions are the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from anyio import to_thread
+
+from scoregate.ci import git
+from scoregate.ci.archive import read_run
+from scoregate.ci.code_digest import OUTPUT
+from scoregate.ci.conditions import read_conditions
+from scoregate.ci.job import JobContext
+from scoregate.ci.plan import Plan
+from scoregate.ci.ports import Ports
+from scoregate.ci.report.text import one_line
+from scoregate.ci.reuse import ReusableResults, offer_results, suite_key
+from scoregate.ci.steps import PlannedRun
+from scoregate.core.runs.cases import Status
+from scoregate.core.runs.policy import Policy
+from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem
+from scoregate.core.runs.run import Conditions, ReusedRun, Run
+from scoregate.core.text import format_local_time
+from scoregate.errors import GitHubRefused, RecordError, UsageError
+from scoregate.features.resume.keys import OFFERED, REQUEST, ResumeRequest
+
+_MOST_REASONS, _MOST_FILES = 10, 5
+_LOGS = (".log", "nohup.out")
+
+
+async def resume_run(planned: PlannedRun, ports: Ports) -> PlannedRun:
+    """Offer a plan the results of the last run, if that did not finish and had the same conditions.
+
+    In a job, the last run is the attempt before this one.
+
+    Args:
+        planned: the plan.
+        ports: say which run is resumed, and where files for suites are written.
+
+    Raises:
+        UsageError: the conditions are not the same, and the command requires it.
+    """
+    context, plan, settings = planned.context, planned.plan, planned.settings
+    request = ports.requests.get(REQUEST) or ResumeRequest()
+    try:
+        run, name = await _find_earlier_run(context, request.folder)
+    except (RecordError, GitHubRefused) as error:
+        return _with_notice(planned, f"no results of an earlier run are reused: {error.message}")
+    if run is None:
+        return planned
+    if not is_incomplete(run, settings.policy()):
+        return _with_notice(planned, f"{name} had finished{_outcome(run)}, so everything was run again")
+    tree = await git.read_work_tree(plan.root)
+    conditions = await read_conditions(plan.root, settings, tree)
+    if not (why := await _describe_difference(run, conditions, plan, tree)):
+        folder = ports.scratch / "reuse"
+        reusable = await to_thread.run_sync(offer_results, run, plan, folder, ports.identity)
+        return replace(planned, plan=reusable.plan, slots=planned.slots.put(OFFERED, (reusable, name)))
+    notice = f"no results of {name} are reused: {why}"
+    if context.connection is None and request.is_required:
+        raise UsageError(
+            f"--resume: {notice}",
+            advice="Undo the change, let git ignore the file, or measure everything again: --resume --force.",
+        )
+    return _with_notice(planned, notice)
+
+
+def _with_notice(planned: PlannedRun, notice: str) -> PlannedRun:
+    return replace(planned, notices=(*planned.notices, notice))
+
+
+async def _describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:
+    """What differs between the conditions of a run and those of now; empty if its results can be reused."""
+    then = run.conditions
+    if then is None or tree is None or None in (then.code, now.code):
+        return "it is unknown whether the code is the same"
+    if then.settings != now.settings:
+        return "its model, interpreter or environment was another one"
+    if then.code == now.code:
+        return ""
+    if then.tracked is None or then.tracked != now.tracked:
+        files = await git.list_changed_files(plan.root, run.commit)
+        if run.commit != tree.commit:
+            change = f"the commit was {run.commit or 'none':.7} and is {tree.commit or 'none':.7}"
+        else:
+            change = "the uncommitted changes differ"
+        return f"the code is not the same: {change}{_name_files(files)}"
+    if then.untracked is None or now.untracked is None:
+        return "the code is not the same: untracked files differ"
+    read = [path for path in _find_changed(then.untracked, now.untracked) if _may_be_read(run, path)]
+    return f"the code is not the same: untracked files differ{_name_files(read)}" if read else ""
+
+
+def _find_changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    pairs = {path: (then.get(path), now.get(path)) for path in sorted({*then, *now})}
+    return [path for path, (one, other) in pairs.items() if one != other and OUTPUT not in (one, other)]
+
+
+def _may_be_read(run: Run, path: str) -> bool:
+    """Whether a suite may read an untracked file: in doubt, it may. Logs are written, and not read."""
+    known = run.dependencies
+    names = {script.name for script in run.scripts}
+    is_complete = bool(names) and all(
+        (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
+    )
+    if is_complete:
+        from scoregate.ci.dependencies.unread import find_unread
+
+        return path not in find_unread(known, [path])
+    return not path.endswith(_LOGS)
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    shown = ", ".join(one_line(path, 100) for path in paths[:_MOST_FILES])
+    more = f" and {len(paths) - _MOST_FILES:,} more" if len(paths) > _MOST_FILES else ""
+    return f" ({shown}{more})" if paths else ""
+
+
+async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run | None, str]:
+    """The run to resume, and its name for notices.
+
+    Raises:
+        RecordError: there is none, or it can't be read.
+        GitHubRefused: it can't be downloaded.
+    """
+    connection = context.connection
+    if connection is not None:
+        attempt = connection.github.run_attempt
+        if attempt < 2 or connection.api is None:
+            return None, ""
+        from scoregate.ci.baseline.artifact import read_earlier_attempt
+
+        run = await read_earlier_attempt(connection, connection.api)
+        return run, "" if run is None else f"attempt {run.attempt} of this job"
+    if last is None:
+        return None, ""
+    run = await to_thread.run_sync(read_run, last)
+    return run, f"the run of {format_local_time(run.started)}"
+
+
+def is_incomplete(run: Run, policy: Policy) -> bool:
+    """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
+    from scoregate.core.gate.run_rules import find_script_failures
+
+    return (
+        not run.complete
+        or bool(find_script_failures(run))
+        or any(
+            not suite.complete
+            or bool(suite.errors)
+            or len(suite.columns.errored_rows()) > (policy.limits_of(suite).max_error_rate or 0) * len(suite.columns)
+            for suite in run.suites
+        )
+    )
+
+
+def _outcome(run: Run) -> str:
+    passed, failed = (sum(suite.columns.count(each) for suite in run.suites) for each in (Status.PASSED, Status.FAILED))
+    return f" ({passed:,} of {passed + failed:,} cases passed)" if passed + failed else ""
+
+
+def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:
+    """The run with a notice of how many results it reused, and why not the others.
+
+    Args:
+        run: the run that was made with an offer.
+        reusable: the results that were offered.
+        name: the name of the stored run, for the notice.
+    """
+    reused = sum(suite.columns.reused for suite in run.suites)
+    trials = sum(len(suite.columns) for suite in run.suites)
+    reasons = reusable.refused + Counter(_refusals(run, reusable))
+    notice = f"{reused:,} of {trials:,} results were reused from {name}"
+    if reasons:
+        shown = (f"{number:,} {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
+        notice += f"; not reused: {', '.join(shown)}"
+    source = reusable.run
+    used = ReusedRun(source.id, source.started, source.finished, source.attempt) if reused else None
+    return replace(run, reused_from=used, notices=(*run.notices, notice))
+
+
+def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:
+    """The reasons why trials that were offered were run again."""
+    then = {suite_key(suite): suite for suite in reusable.run.suites}
+    now = {suite_key(suite): suite for suite in run.suites}
+    for key, definitions in reusable.definitions.items():
+        suite = now.get(key)
+        why = (
+            "whose suite did not run" if suite is None else suite_reuse_problem(suite.evaluators, then[key].evaluators)
+        )
+        rows = {} if suite is None else {suite.columns.key(row): row for row in range(len(suite.columns))}
+        for trial, definition in definitions.items():
+            row = rows.get(trial)
+            if suite is not None and row is not None and suite.columns.sources[row]:
+                continue
+            if why or suite is None:
+                yield why if suite is None else f"of {suite.label} ({why})"
+            elif row is None:
+                yield GONE
+            else:
+                is_same = definition == (suite.columns.digests[row], suite.columns.tags.get(row, ()))
+                yield f"of {suite.label} (its SDK measures all)" if is_same else CHANGED
