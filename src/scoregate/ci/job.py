@@ -36,6 +36,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.core.records import record
 from scoregate.errors import UsageError
+from scoregate.features.alert.declare import ALERT
 
 if TYPE_CHECKING:
     from scoregate.ci.commit_files import CommitFiles
@@ -214,7 +215,6 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         named=context.named_out,
         comment=context.settings.comment,
         annotations=context.settings.annotations,
-        unread=context.settings.annotate_unread,
         redact=context.redact.text,
         redact_chunks=context.redact.stream,
         log=partial(print, flush=True),
@@ -240,7 +240,7 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
 
 def has_alerts(context: JobContext) -> bool:
     """Whether the run is one of the base branch, and the settings ask for alerts."""
-    if not context.settings.alert or context.connection is None or context.subject is None:
+    if not ALERT.of(context.settings) or context.connection is None or context.subject is None:
         return False
     github = context.connection.github
     branch = context.settings.base_branch or default_branch(github)
@@ -252,4 +252,4 @@ def _make_alert_target(context: JobContext) -> AlertTarget | None:
     if not has_alerts(context):
         return None
     webhooks = {each: context.environ.get(name, "").strip() for each, name in WEBHOOK_VARIABLES.items()}
-    return AlertTarget(context.settings.alert, webhooks)
+    return AlertTarget(ALERT.of(context.settings), webhooks)

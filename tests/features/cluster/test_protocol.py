@@ -12,9 +12,10 @@ from tests.integration.host.conftest import Project
 
 from scoregate.ci.launch import EmitEvent, Host, launch_all
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.features.cluster import executors
 from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
+from scoregate.features.cluster.declare import ExecutorKind
 from scoregate.features.cluster.executor import ClusterOptions, Part, PartLost
 from scoregate.features.cluster.rate_limits import CallLeases
 from scoregate.features.cluster.source_tree import SourceTree

@@ -10,8 +10,8 @@ from scoregate.ci.publish.delivery import AlertTarget, Delivery, PublishTarget
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES, post_alert
 from scoregate.ci.report.alert import ALERT, Alert, AlertProblem, AlertState
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import AlertKind
 from scoregate.errors import GitHubRefused
+from scoregate.features.alert.declare import AlertKind
 
 _NO_TOKEN = "there is no token to open an issue with; set github-token"
 _FORBIDDEN = 403

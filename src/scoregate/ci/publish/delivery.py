@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.settings import AlertKind, CommentMode
+from scoregate.ci.settings import CommentMode
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
+from scoregate.features.alert.declare import AlertKind
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
@@ -47,7 +48,6 @@ class PublishTarget:
         stored: whether to store the run on the data branch.
         comment: when to comment.
         annotations: whether to write annotations.
-        unread: globs of changed files that get a note if no eval reads them, relative to the project.
         redact: removes known secrets from text.
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
@@ -64,7 +64,6 @@ class PublishTarget:
     stored: bool = False
     comment: CommentMode = CommentMode.ALWAYS
     annotations: bool = True
-    unread: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print

@@ -1,0 +1,1 @@
+"""`alert`: reports scores of the base branch that got worse."""
