@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.policy import ChosenPolicy, choose_policy
-from scoregate.ci.steps import ComparedSides, Judged, Step, find_adjusters
+from scoregate.ci.steps import ComparedSides, Judged, Step, compare_suites, find_adjusters
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _compare_runs(
     leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
 
     def compare_remaining(sides: Sides) -> Comparison:
-        return compare(
+        comparison = compare(
             sides.run,
             sides.base,
             baseline.note,
@@ -98,6 +98,7 @@ def _compare_runs(
             exemptions=exemptions,
             adjusters=find_adjusters(steps, sides.run, sides.base, policy.criteria_of),
         )
+        return replace(comparison, slots=compare_suites(steps, comparison.run, policy.criteria_of))
 
     sides = leave_out()
     comparison = replace(compare_remaining(sides), quarantined=sides.cases)
@@ -110,7 +111,7 @@ def _compare_runs(
         rows=with_kept.rows,
         quantities=with_kept.quantities,
         slices=with_kept.slices,
-        arms=with_kept.arms,
+        slots=with_kept.slots,
         pooled=with_kept.pooled,
         earlier_runs=with_kept.earlier_runs,
     )
