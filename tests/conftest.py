@@ -55,9 +55,10 @@ MARKERS = {
         "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
         "features/arms/test_skills.py", "features/costs/test_estimates.py", "features/resume/",
         "features/test_knock_out.py",
-        "integration/execution/test_host.py", "integration/executors/", "integration/foreign/",
+        "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
         "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
-        "integration/listen/", "integration/mcp_servers/", "integration/migrate/", "integration/models/test_host.py",
+        "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/",
+        "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
         "integration/pytest_plugin/", "integration/ragas/", "integration/review/", "integration/sdk/",
         "integration/store/test_datasets.py",
@@ -68,8 +69,8 @@ MARKERS = {
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
         "integration/conversations/", "integration/endpoints/test_faults.py",
-        "integration/execution/test_execute.py", "integration/github/", "integration/importers/test_damage.py",
-        "integration/importers/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
+        "integration/execution/test_execute.py", "integration/github/", "features/imports/test_damage.py",
+        "features/imports/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
         "integration/models/", "integration/offline/", "integration/store/", "integration/trace_files/",
         "unit/trace_files/",
         "test_action_yml.py", "unit/ci/test_archive.py", "unit/ci/test_isolation.py", "unit/ci/test_secrets.py",

@@ -29,7 +29,7 @@ class Absent:
 
 absent = set(json.loads(sys.argv[1]))
 sys.meta_path.insert(0, Absent())
-from scoregate.ci.foreign_sdk import open_baseline_lookup
+from scoregate.features.foreign.connections import open_baseline_lookup
 open_baseline_lookup(Path.cwd(), {}, {}).save_baseline_output("demo", "a", "best")
 print(open_baseline_lookup(Path.cwd(), {}, {}).baseline_output("demo", "a"))
 """

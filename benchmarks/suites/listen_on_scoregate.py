@@ -11,11 +11,11 @@ from listen_load import client
 
 from scoregate.ci.archive import RunWriter
 from scoregate.ci.launch import EventsReceived
-from scoregate.ci.listen import open_listener
 from scoregate.ci.run_recorder import RunRecorder
 from scoregate.core.events import Event
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.tally import Tally
+from scoregate.features.foreign.server import open_listener
 
 
 class Host:

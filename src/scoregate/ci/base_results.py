@@ -10,7 +10,6 @@ from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import WRITING_EVENTS, JobContext
 from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
 from scoregate.ci.steps import PlannedRun
-from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
@@ -87,9 +86,3 @@ def _explain_suite(suite: SuiteResult) -> Iterator[str]:
         yield f"cases of {suite.label} have errors in the base's run"
     if suite.pending or any(info.battles for info in suite.evaluators.values()):
         yield f"{suite.label} is compared with earlier outputs, or waits for people"
-
-
-def describe_source(run: Run) -> CarriedFrom:
-    """The run whose results another run keeps, as reports name it."""
-    name = run.name if run.commit is not None else f"run {run.id[:8]}"
-    return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.dirty else name, run.finished)

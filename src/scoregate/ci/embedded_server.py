@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+import socket
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import anyio
 import uvicorn
+
+_GRACE_S = 1
+# A server that closes an idle connection may close it during a call, and some clients try once.
+_KEEP_ALIVE_S = 24 * 3600
 
 
 class EmbeddedServer(uvicorn.Server):
@@ -55,3 +61,21 @@ def make_config(app: Any, **options: Any) -> uvicorn.Config:
         date_header=False,
         **options,
     )
+
+
+@contextlib.asynccontextmanager
+async def serve_on_loopback(app: Any) -> AsyncIterator[int]:
+    """Serve an ASGI application at a port of 127.0.0.1 until the block ends, in this event loop."""
+    # asyncio sends at once, without waiting for more, only if the protocol is named.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        config = make_config(app, timeout_keep_alive=_KEEP_ALIVE_S, timeout_graceful_shutdown=_GRACE_S)
+        server = EmbeddedServer(config)
+        task = asyncio.get_running_loop().create_task(server.serve(sockets=[sock]))
+        try:
+            yield sock.getsockname()[1]
+        finally:
+            server.stop()
+            with anyio.CancelScope(shield=True):
+                await task

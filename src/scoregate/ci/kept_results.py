@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.base_results import describe_source
 from scoregate.ci.plan import CarriedScripts, KeptCases
 from scoregate.ci.report import number_format
 from scoregate.ci.reuse import suite_key
@@ -74,6 +73,12 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
     if kept is not None:
         dependencies = add_earlier_uses(dependencies, kept.run.dependencies, partly)
     return replace(run, suites=tuple(suites), notices=(*run.notices, *notices), dependencies=dependencies)
+
+
+def describe_source(run: Run) -> CarriedFrom:
+    """The run whose results another run keeps, as reports name it."""
+    name = run.name if run.commit is not None else f"run {run.id[:8]}"
+    return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.dirty else name, run.finished)
 
 
 def _describe(suite: SuiteResult, source: CarriedFrom, files: Collection[str]) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from scoregate.ci.launch import LaunchEvent
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.runs.reducer import SuiteReducer
 from scoregate.core.runs.tally import Tally
-
-if TYPE_CHECKING:
-    from scoregate.ci.gateway_counts import CallCounter
 
 
 class Recording(Protocol):
@@ -21,17 +19,19 @@ class Recording(Protocol):
         launches: the number of scripts.
         message: the message of the run.
         finished: the trials that the last event finished, each with its suite.
-        calls: counts the calls of models at the gateway; None without a gateway.
     """
 
     launches: int
     message: str | None
     finished: list[tuple[SuiteReducer, CaseResult]]
-    calls: CallCounter | None
 
     @property
     def stage(self) -> str:
         """The name of the folder of the run."""
+        ...
+
+    def count_calls(self) -> CallTotals | None:
+        """The calls of models so far; None if they aren't counted."""
         ...
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:

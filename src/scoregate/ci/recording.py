@@ -8,7 +8,6 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +20,20 @@ from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.conditions import read_conditions
 from scoregate.ci.dependencies.project import open_use_recorder
 from scoregate.ci.launch import (
+    AroundLaunches,
+    CallService,
     EmitEvent,
     EventsReceived,
     Failed,
     Finished,
     Host,
     LaunchEvent,
+    Launching,
+    LaunchLayer,
     Notice,
     ReadResultFile,
     launch_all,
+    open_layers,
 )
 from scoregate.ci.observers import Observer
 from scoregate.ci.partial_run import CaseFilter, FailureLimit
@@ -40,17 +44,15 @@ from scoregate.ci.run_call import describe_exec_call
 from scoregate.ci.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.ci.trace_receiver import receive_traces
 from scoregate.ci.user_ids import Identity
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 
-if TYPE_CHECKING:  # only some runs count calls, record files, or leave out cases in quarantine
+if TYPE_CHECKING:  # only some runs record files, or leave out cases in quarantine
     from scoregate.ci.dependencies.head_checkout import HeadCheckout
     from scoregate.ci.dependencies.recording import UseRecorder
-    from scoregate.ci.model_gateway import ModelGateway
     from scoregate.core.comparison.quarantine import Quarantine
 
 
@@ -63,11 +65,13 @@ class Recorder:
         environ: the host's environment, of which scripts get a part.
         redact: removes secrets from what is recorded.
         new_identity: the user that the next script runs as; None for the host's own.
+        open_reader: opens what reads the result files that a script leaves.
+        layers: open what features add to the launches on this machine.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
         branch: the branch of the job; None for git's. `attempt`: the attempt of the job.
         keep: how many earlier runs are kept.
-        gateway: the gateway that calls of models go through, if any. `open_child`: starts the processes of scripts.
+        calls: serves the calls of models, if anything does. `open_child`: starts the processes of scripts.
         skip_missing: whether suites without the variables that they need are skipped, instead of failing the run.
     """
 
@@ -75,12 +79,14 @@ class Recorder:
     environ: Mapping[str, str]
     redact: Redactor
     new_identity: Callable[[], Identity | None]
+    open_reader: Callable[[], ReadResultFile]
+    layers: Sequence[AroundLaunches]
     observers: Sequence[Observer]
     stop: anyio.Event
     branch: str | None = None
     attempt: int = 1
     keep: int = 0
-    gateway: ModelGateway | None = None
+    calls: CallService | None = None
     open_child: OpenChild = open_child
     skip_missing: bool = False
 
@@ -95,6 +101,25 @@ class Recorder:
     ) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         head = await self.describe(plan, settings, notices)
+        around = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
+        async with open_layers(around, self.make_launching(plan, settings, folder)) as layers:
+            return await self._record(plan, settings, head, layers, folder=folder, quarantine=quarantine)
+
+    def make_launching(self, plan: Plan, settings: Settings, folder: str) -> Launching:
+        """What the launches of a plan share, whose run is recorded in a folder."""
+        is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
+        return Launching(plan, settings, self.environ, self.redact, is_base)
+
+    async def _record(
+        self,
+        plan: Plan,
+        settings: Settings,
+        head: Run,
+        layers: Sequence[LaunchLayer],
+        *,
+        folder: str,
+        quarantine: Quarantine | None,
+    ) -> Run:
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             recording = RunRecorder(
                 writer,
@@ -103,7 +128,7 @@ class Recorder:
                 show_outputs=settings.show_outputs is ShowOutputs.FULL,
                 head=head,
                 reducer=RunReducer.for_policy(settings.policy()),
-                calls=None if self.gateway is None else self.gateway.start_counting(),
+                layers=layers,
                 plan=plan,
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
@@ -112,8 +137,7 @@ class Recorder:
 
             def emit(event: LaunchEvent) -> None:
                 event = redact_event(event, self.redact)
-                if selected is not None and isinstance(event, EventsReceived):
-                    event = selected.select(event)
+                event = selected.select(event) if selected is not None and isinstance(event, EventsReceived) else event
                 recording.record_event(event := needs.apply(event))
                 failures.count(recording.finished)
                 for observe in self.observers:
@@ -122,31 +146,23 @@ class Recorder:
             is_done = False
             try:
                 async with flush_regularly(recording.flush_if_due):
-                    launching = self._launch(plan, settings, emit, recording, folder)
-                    work = run_until_stopped(failures.reached, launching, stopped=False)
+                    launched = self._launch(plan, settings, emit, recording)
+                    work = run_until_stopped(failures.reached, launched, stopped=False)
                     is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
                 if selected is not None:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 needs.finish(recording, plan if is_done and folder == RUN_FOLDER else None)
-                head = replace(head, skipped=(*head.skipped, *needs.left_out), finished=time.time())
-                head = self._add_calls(replace(head, stopped="" if is_done else failures.describe()), recording)
+                skipped, stopped = (*head.skipped, *needs.left_out), "" if is_done else failures.describe()
+                head = replace(head, skipped=skipped, finished=time.time(), stopped=stopped)
+                for layer in layers:
+                    head = layer.add_to_run(head)
                 run = recording.finish(head, interrupted=not is_done)
         return run
 
-    def _add_calls(self, head: Run, recording: RunRecorder) -> Run:
-        """The run with the calls that the gateway counted."""
-        if self.gateway is None or recording.calls is None:
-            return head
-        return replace(head, model_calls=recording.calls.list_calls(), notices=(*head.notices, *self.gateway.notices))
-
-    async def _launch(
-        self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder, folder: str
-    ) -> bool:
+    async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder) -> bool:
         """Launch the plan; True once every launch has ended."""
-        from scoregate.ci.foreign_sdk import open_connections
-
         uses: UseRecorder | HeadCheckout | None
         if plan.head is None:
             uses = recording.uses = await open_use_recorder(plan.root, settings)
@@ -154,33 +170,21 @@ class Recorder:
             from scoregate.ci.dependencies.head_checkout import open_head_checkout
 
             uses = await open_head_checkout(plan.head, settings)
-        is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
-        open_gateway = None if self.gateway is None else partial(self.gateway.open_session, is_base=is_base)
-        async with (
-            open_connections(plan, self.environ, self.redact, suites=settings.suite) as open_connection,
-            receive_traces(open_gateway, self.redact, enabled=settings.otlp_receiver) as open_session,
-        ):
-            host = Host(
-                plan.root,
-                self.environ,
-                self.redact,
-                self._open_reader,
-                new_identity=self.new_identity,
-                timeout_s=settings.timeout,
-                max_scripts=settings.max_suites,
-                open_connection=open_connection,
-                suites=settings.suite,
-                open_gateway_session=open_session,
-                open_child=self.open_child,
-                uses=uses,
-            )
-            await launch_all(plan.launches, host, emit)
+        host = Host(
+            plan.root,
+            self.environ,
+            self.redact,
+            self.open_reader,
+            new_identity=self.new_identity,
+            timeout_s=settings.timeout,
+            max_scripts=settings.max_suites,
+            suites=settings.suite,
+            layers=recording.layers,
+            open_child=self.open_child,
+            uses=uses,
+        )
+        await launch_all(plan.launches, host, emit)
         return True
-
-    def _open_reader(self) -> ReadResultFile:
-        from scoregate.ci.importers import Reader
-
-        return Reader(self.redact)
 
     async def describe(self, plan: Plan, settings: Settings, notices: Sequence[str]) -> Run:
         """The run of a plan without its results."""

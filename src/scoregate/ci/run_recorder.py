@@ -14,11 +14,13 @@ from scoregate.ci.launch import (
     Filtered,
     Finished,
     LaunchEvent,
+    LaunchLayer,
     MediaReceived,
     Notice,
     Progress,
     TracesReceived,
     UsageCounted,
+    count_calls,
 )
 from scoregate.ci.plan import Plan, SuiteSource
 from scoregate.core.event_numbers import drop_invalid_numbers
@@ -26,13 +28,13 @@ from scoregate.core.event_values import INTERRUPTED, ErrorInfo
 from scoregate.core.events import SuiteStarted
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.dependencies import RunDependencies
+from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.runs.reducer import RunReducer, SuiteReducer
 from scoregate.core.runs.run import Run, Script
 from scoregate.core.runs.tally import SuiteSums, Tally, tally_suite
 
-if TYPE_CHECKING:  # only some runs count calls, or record dependencies
+if TYPE_CHECKING:  # only some runs record dependencies
     from scoregate.ci.dependencies.recording import UseRecorder
-    from scoregate.ci.gateway_counts import CallCounter
 
 _MOST_FILTERED = 100
 FLUSH_EVERY_S = 0.25
@@ -66,7 +68,7 @@ class RunRecorder:
         notices: the notices for the report.
         message: the message of the run, from its first suite.
         finished: the trials that the last event finished, each with its suite.
-        calls: counts calls at the gateway; `plan`: the plan, with scripts and cases that keep results of the base;
+        layers: what features add to launches; `plan`: the plan, with scripts and cases that keep results of the base;
             `uses`: records what is used.
     """
 
@@ -80,7 +82,7 @@ class RunRecorder:
     notices: list[str] = field(default_factory=list)
     message: str | None = None
     finished: list[tuple[SuiteReducer, CaseResult]] = field(default_factory=list)
-    calls: CallCounter | None = None
+    layers: Sequence[LaunchLayer] = ()
     plan: Plan | None = None
     uses: UseRecorder | None = None
     _progress: dict[tuple[str, str], Tally] = field(default_factory=dict)
@@ -182,6 +184,10 @@ class RunRecorder:
         case = case if self.show_outputs else without_outputs(case)
         self.writer.add(case)
         return case
+
+    def count_calls(self) -> CallTotals | None:
+        """The calls of models so far; None if they aren't counted."""
+        return count_calls(self.layers)
 
     def tallies(self) -> Iterator[tuple[str, Tally]]:
         """How far every suite is, each with its script."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -12,13 +13,17 @@ from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
+from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
+    from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
     from scoregate.ci.plan import Plan
-    from scoregate.ci.ports import Ports
+    from scoregate.ci.ports import Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
+    from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
+    from scoregate.ci.secrets import Redactor
     from scoregate.core.comparison.adjusted_rows import AdjustRows
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison, CriteriaOf
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
+OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
 
 
 @record
@@ -138,6 +144,24 @@ class Step:
         """The checks of the gate that it adds."""
         return ()
 
+    def around_run(self, recorder: Recorder, context: JobContext, scratch: Path) -> OpenRecorder:
+        """Serve all recordings of a run until the block ends: the recorder with another environment, for example."""
+        return nullcontext(recorder)
+
+    def open_executor(
+        self, recorder: Recorder, settings: Settings, scratch: Path
+    ) -> AbstractAsyncContextManager[RecordPlan] | None:
+        """Open what records plans elsewhere than on this machine; None if the settings don't ask for it."""
+        return None
+
+    def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
+        """Open what it adds to the launches of one recording, on the machine that they run on."""
+        return nullcontext()
+
+    def open_reader(self, redact: Redactor) -> ReadResultFile | None:
+        """Open what reads the result files that launches leave; None if it reads none."""
+        return None
+
     async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
         """Run the base's version of suites here, if no run of the base was found."""
         return planned.baseline
@@ -205,6 +229,30 @@ class Step:
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
+
+
+@asynccontextmanager
+async def open_recorder(
+    steps: Sequence[Step], recorder: Recorder, context: JobContext, settings: Settings, scratch: Path
+) -> AsyncIterator[tuple[Recorder, RecordPlan]]:
+    """The recorder of a run, and what records its plans, here or elsewhere, until the block ends."""
+    async with AsyncExitStack() as stack:
+        for step in steps:
+            recorder = await stack.enter_async_context(step.around_run(recorder, context, scratch))
+        executors = [each for step in steps if (each := step.open_executor(recorder, settings, scratch)) is not None]
+        yield recorder, await stack.enter_async_context(executors[0]) if executors else recorder.record
+
+
+def open_reader(steps: Sequence[Step], redact: Redactor) -> ReadResultFile:
+    """Open what reads the result files that launches leave.
+
+    Raises:
+        UsageError: no feature reads result files.
+    """
+    for step in steps:
+        if (reader := step.open_reader(redact)) is not None:
+            return reader
+    raise UsageError("no feature reads result files")
 
 
 async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:

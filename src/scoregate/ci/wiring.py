@@ -40,8 +40,9 @@ from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.runner import in_ci, in_container, read_ci_job
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import ExecutorKind, GatewayMode, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
+from scoregate.ci.steps import Step, open_reader, open_recorder
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -51,7 +52,6 @@ from scoregate.errors import GitError, RecordError
 if TYPE_CHECKING:
     from anyio.abc import Process
 
-    from scoregate.ci.model_gateway import ModelGateway
     from scoregate.core.exemptions import Exemptions
 
 PrintLine: TypeAlias = Callable[[str], None]
@@ -63,6 +63,7 @@ async def open_ports(
     root: Path,
     environ: Mapping[str, str],
     settings: Settings,
+    steps: Sequence[Step],
     *,
     scratch: Path,
     observers: Sequence[Observer],
@@ -78,6 +79,7 @@ async def open_ports(
         root: the project.
         environ: the host's environment.
         settings: the settings of the project.
+        steps: the features.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.
@@ -87,26 +89,25 @@ async def open_ports(
         opened_by: starts the processes of suites.
     """
     variables = read_env_file(root, settings, environ)
-    async with (
-        _open_protected_job(root, environ, settings, variables, stop) as protection,
-        _open_gateway(protection.context, variables, scratch) as gateway,
-    ):
+    async with _open_protected_job(root, environ, settings, variables, stop) as protection:
         context, identity = protection.context, new_identity(protection.context.environ)
-        suite_environ = _make_suite_environment(context, variables, scratch, identity, gateway)
-        venv = make_venv_spec(
-            root,
-            context.environ,
-            scratch,
-            identity,
-            redact=context.redact,
-            print_line=print_line,
-            suite_environ=suite_environ,
-        )
         started = anyio.Event()
+        own_environ = _make_suite_environment(context, variables, scratch, identity)
         open_first = partial(_open_child, opened_by, started)
-        recorder = _make_recorder(context, suite_environ, observers, stop, gateway=gateway, opened_by=open_first)
-        imports = partial(find_import_folders, root=root, environ=visible_environment(suite_environ), identity=identity)
-        async with _open_executor(settings, recorder, scratch) as record:
+        local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
+        async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
+            suite_environ = recorder.environ
+            venv = make_venv_spec(
+                root,
+                context.environ,
+                scratch,
+                identity,
+                redact=context.redact,
+                print_line=print_line,
+                suite_environ=suite_environ,
+            )
+            visible = visible_environment(suite_environ)
+            imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
@@ -134,18 +135,6 @@ async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildPr
 
 
 @asynccontextmanager
-async def _open_executor(settings: Settings, recorder: Recorder, scratch: Path) -> AsyncIterator[RecordPlan]:
-    """What records plans: on this machine, or on a cluster."""
-    if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
-        yield recorder.record
-        return
-    from scoregate.ci.executors.table import open_executor
-
-    async with open_executor(settings, recorder, scratch) as record:
-        yield record
-
-
-@asynccontextmanager
 async def _open_protected_job(
     root: Path, environ: Mapping[str, str], settings: Settings, variables: Mapping[str, str], stop: anyio.Event
 ) -> AsyncIterator[Protection]:
@@ -164,10 +153,10 @@ def is_developers_run(context: JobContext, find: FindSuites) -> bool:
 def _make_recorder(
     context: JobContext,
     suite_environ: Mapping[str, str],
+    steps: Sequence[Step],
     observers: Sequence[Observer],
     stop: anyio.Event,
     *,
-    gateway: ModelGateway | None,
     opened_by: OpenChild,
 ) -> Recorder:
     return Recorder(
@@ -175,31 +164,16 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
+        partial(open_reader, steps, context.redact),
+        [step.around_launches for step in steps],
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
         branch=context.subject.branch if context.subject else read_ci_job(context.environ).branch or None,
         attempt=context.connection.github.run_attempt if context.connection else 1,
-        gateway=gateway,
         open_child=opened_by,
         skip_missing=context.skips_missing,
     )
-
-
-@asynccontextmanager
-async def _open_gateway(
-    context: JobContext, variables: Mapping[str, str], scratch: Path
-) -> AsyncIterator[ModelGateway | None]:
-    """The model gateway, with a folder that suites can't read; None if the settings use none."""
-    if context.settings.gateway.mode is GatewayMode.OFF:
-        yield None
-        return
-    from scoregate.ci.model_gateway import open_model_gateway
-
-    folder = scratch / "gateway"
-    folder.mkdir(mode=0o700)
-    async with open_model_gateway(context, variables, folder) as gateway:
-        yield gateway
 
 
 async def _read_previous_run(context: JobContext) -> Run | None:
@@ -217,12 +191,10 @@ def _make_suite_environment(
     variables: Mapping[str, str],
     scratch: Path,
     identity: Identity | None,
-    gateway: ModelGateway | None,
 ) -> dict[str, str]:
-    """The environment that suites get a part of: with a gateway, without the keys of models."""
+    """The environment that suites get a part of."""
     home = with_home(identity, context.environ, scratch, readable=True)
-    environ = {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
-    return environ if gateway is None else gateway.hide_keys(environ)
+    return {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
 
 
 def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:

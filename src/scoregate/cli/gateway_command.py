@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.gateway_counts import CallCounter
-from scoregate.ci.model_gateway import ModelGateway, prepare_gateway
 from scoregate.ci.process import visible_environment
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.errors import MissingExtra, SettingsError, UsageError
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.model_gateway import ModelGateway, prepare_gateway
 
 if TYPE_CHECKING:
-    from scoregate.ci.gateway.sessions import SuiteSession
+    from scoregate.features.gateway.proxy.sessions import SuiteSession
 
 _LOOPBACK = "127.0.0.1"
 
@@ -105,7 +105,7 @@ def _take_address(flags: dict[str, Any]) -> tuple[str, str, tuple[Path, Path] | 
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --certificate-key go together")
     try:
-        from scoregate.ci.gateway.certificate import check_certificate, is_any_address, is_loopback
+        from scoregate.features.gateway.proxy.certificate import check_certificate, is_any_address, is_loopback
     except ImportError as error:
         raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
     if certificate is not None:

@@ -126,6 +126,7 @@ async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIte
             root,
             os.environ,
             settings,
+            STEPS,
             scratch=scratch,
             observers=[counter.observe],
             print_line=lambda line: click.echo(one_line(line, 500), err=True),

@@ -48,7 +48,7 @@ class RunProgress:
         launches: the number of scripts.
         began: how many of them started.
         ended: how many ended.
-        calls: the calls of models so far; None without a gateway.
+        calls: the calls of models so far; None if they aren't counted.
     """
 
     launches: int = 0
@@ -74,12 +74,12 @@ class RunProgress:
     @property
     def counts_calls(self) -> bool:
         """Whether the calls of models are counted. They change without events, too."""
-        return self._run is not None and self._run.calls is not None
+        return self._run is not None and self._run.count_calls() is not None
 
     def update_calls(self) -> None:
-        """Read how many calls of models the gateway counted so far."""
-        if self._run is not None and self._run.calls is not None:
-            self.calls = self._run.calls.sum_calls()
+        """Read how many calls of models were counted so far."""
+        if self._run is not None:
+            self.calls = self._run.count_calls()
 
     def begin(self, script: str, recording: Recording) -> None:
         """Count a started script. If it ran before, its suites start again."""

@@ -20,6 +20,6 @@ def recover_runs(out: Path, settings: Settings) -> list[RecoveredRun]:
     """
     if not any((out / RUN_FOLDER).glob(f"{PARTS}*/")):
         return recover(out)
-    from scoregate.ci.executors.recovery import recover_parts
+    from scoregate.features.cluster.recovery import recover_parts
 
     return [*recover_parts(out, settings), *recover(out)]

@@ -216,6 +216,7 @@ async def open_run(
                 root,
                 os.environ,
                 settings,
+                STEPS,
                 scratch=scratch,
                 observers=[printed, *observers],
                 print_line=partial(_print_line, display),

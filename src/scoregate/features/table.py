@@ -9,6 +9,10 @@ from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("imports"),
+    Feature("traces"),  # what suites do at the gateway happens within their traces
+    Feature("foreign"),
+    Feature("cluster"),
     DECLINE,
     Feature("resume"),
     Feature("affected"),  # what the base measured comes before what an earlier attempt did
@@ -20,6 +24,6 @@ FEATURES: tuple[Feature, ...] = (
     Feature("variants", has_hooks=False),
     Feature("slices", has_hooks=False),
     Feature("costs"),  # the estimate needs to know what runs
-    Feature("gateway", has_hooks=False),  # the calls explain the costs
+    Feature("gateway"),  # the calls explain the costs
     Feature("coverage"),
 )

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.importers.files import Part, ResultFile
-from scoregate.ci.importers.row_files import read_rows
+from scoregate.ci.documents.files import Part, ResultFile
+from scoregate.ci.documents.row_files import read_rows
 from scoregate.core.records import record
 from scoregate.core.text import describe_width, natural_sort_key
 from scoregate.core.trajectories.otlp import OtlpSpan, read_otlp, unpack
@@ -158,7 +158,7 @@ def _read_document(name: str, data: bytes) -> Iterator[FileRecord]:
     try:
         if data.lstrip()[:1] == b"{":
             members = part.members()
-            listed = next((members[each] for each in _LISTS if each in members and _is_array(members[each])), None)
+            listed = next((members[each] for each in _LISTS if each in members and members[each].is_array), None)
             if listed is None or _is_record(members):
                 yield from _read_object(name, 1, data)
                 return
@@ -172,12 +172,8 @@ def _read_document(name: str, data: bytes) -> Iterator[FileRecord]:
 
 def _is_record(members: Mapping[str, Part]) -> bool:
     """Whether an object is a record itself. Its lists are not parsed: they may be most of a large file."""
-    row: dict[str, Any] = {key: [] if _is_array(part) else part.value for key, part in members.items()}
+    row: dict[str, Any] = {key: [] if part.is_array else part.value for key, part in members.items()}
     return find_format(row) is not None
-
-
-def _is_array(part: Part) -> bool:
-    return part.data[part.start : part.end].lstrip()[:1] == b"["
 
 
 class _LineNumbers:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.e2e.container.conftest import OWNER, Action, change_owner
-from tests.integration.gateway.conftest import completion
-from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
+from tests.features.gateway.conftest import completion
+from tests.features.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran, suite
 
 HOSTILE = Path(__file__).parents[1] / "hostile"

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 from tests.features.costs.test_estimates import PRICED, SUITE
+from tests.features.gateway.conftest import KEY, answer_question
+from tests.features.gateway.provider import open_provider
 from tests.golden.recordings.bench import Bench, make_row, recording
-from tests.integration.gateway.conftest import KEY, answer_question
-from tests.integration.gateway.provider import open_provider
 from tests.integration.host import test_data_suites as desk
 from tests.integration.host import test_gateway_suites as languages
 from tests.integration.host import test_judges as judges

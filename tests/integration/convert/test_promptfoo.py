@@ -13,9 +13,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tests.features.imports.files import DATA as IMPORTED
+from tests.features.imports.files import imported_file
 from tests.integration.host.conftest import Project, project
-from tests.integration.importers.files import DATA as IMPORTED
-from tests.integration.importers.files import imported_file
 
 from scoregate.convert.promptfoo_assertions import Unsupported, convert_assertion
 

@@ -14,7 +14,7 @@ from tests.integration.foreign.bench import Bench
 from tests.integration.foreign.platform import Platform, open_platform
 from tests.integration.host.conftest import clean_environment
 
-from scoregate.ci.foreign_sdk import foreign_environment
+from scoregate.features.foreign.connections import foreign_environment
 
 DROPPED = ("PYTHONPATH", "NODE_OPTIONS", "OPENAI_", "AUTOBLOCKS_")
 

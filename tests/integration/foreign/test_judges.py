@@ -8,7 +8,7 @@ import pytest
 from tests.integration.foreign import suites
 from tests.integration.foreign.conftest import Place
 
-from scoregate.ci.listen.bodies import advice_for
+from scoregate.features.foreign.bodies import advice_for
 
 
 def advice(place: Place) -> dict[str, str]:

@@ -12,7 +12,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 from tests.integration.foreign.conftest import Place, outer_environment
 
-HOOK = Path(__file__).parents[3] / "src/scoregate/ci/listen/redirect/python"
+HOOK = Path(__file__).parents[3] / "src/scoregate/features/foreign/redirect/python"
 PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 ADDRESSES = (
     "import autoblocks._impl.config.constants as c; print(c.API_ENDPOINT, c.API_ENDPOINT_V2, c.INGESTION_ENDPOINT)"

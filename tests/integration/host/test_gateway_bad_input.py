@@ -6,8 +6,8 @@ import base64
 import gzip
 import json
 
-from tests.integration.gateway.conftest import KEY, completion
-from tests.integration.gateway.provider import Prepared, Received, open_provider
+from tests.features.gateway.conftest import KEY, completion
+from tests.features.gateway.provider import Prepared, Received, open_provider
 from tests.integration.host.conftest import Project
 
 SUITE = r"""

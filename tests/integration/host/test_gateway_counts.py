@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.integration.gateway.conftest import KEY
-from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
+from tests.features.gateway.conftest import KEY
+from tests.features.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran
 
 SETTINGS = """

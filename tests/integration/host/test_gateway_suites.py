@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.integration.gateway.conftest import KEY, answer_question
-from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
+from tests.features.gateway.conftest import KEY, answer_question
+from tests.features.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.host.conftest import Project, Ran
 
 # One call belongs to no case, one to each case, and one to the evaluator of each case.

@@ -6,8 +6,8 @@ import re
 
 import pytest
 from rich.cells import cell_len
-from tests.integration.gateway.conftest import answer_question
-from tests.integration.gateway.provider import open_provider
+from tests.features.gateway.conftest import answer_question
+from tests.features.gateway.provider import open_provider
 from tests.integration.host.conftest import Project, suite
 from tests.integration.terminal.conftest import Open, Window
 

@@ -9,8 +9,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from scoregate.ci.listen.bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, parse, read_body
+from scoregate.ci.request_bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, read_body
 from scoregate.core.json_io import MAX_EVENT_BYTES
+from scoregate.features.foreign.bodies import parse
 
 pytestmark = pytest.mark.anyio
 CHUNK = b"x" * (1024 * 1024)

@@ -16,7 +16,6 @@ from scoregate.ci.archive import RunWriter, read_run
 from scoregate.ci.archive import media as media_module
 from scoregate.ci.archive.media import MediaFolder
 from scoregate.ci.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, unpack, unpack_run
-from scoregate.ci.executors.wire import decode_event, encode_event
 from scoregate.ci.launch.events import Failed, MediaReceived
 from scoregate.ci.launch.media import MediaReader
 from scoregate.core.media import MOST_BYTES, MediaFile
@@ -24,6 +23,7 @@ from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.features.cluster.wire import decode_event, encode_event
 
 
 def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None, keep: int = 0) -> Run:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.ci.base_results import describe_source
+from scoregate.ci.kept_results import describe_source
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.comparison.flips import pair_pass_rates

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from junitparser import JUnitXml
-from tests.integration.importers.files import imported
+from tests.features.imports.files import imported
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 

@@ -15,10 +15,21 @@ from scoregate.ci.launch.events import (
     TracesReceived,
     UsageCounted,
 )
-from scoregate.ci.launch.process import Host, MakeEnvironment, OpenConnection, launch_all
+from scoregate.ci.launch.layer import (
+    AroundLaunches,
+    CallService,
+    Launching,
+    LaunchLayer,
+    MakeEnvironment,
+    count_calls,
+    open_layers,
+)
+from scoregate.ci.launch.process import Host, launch_all
 from scoregate.ci.launch.result_files import ReadResultFile
 
 __all__ = [
+    "AroundLaunches",
+    "CallService",
     "EmitEvent",
     "EventsReceived",
     "Failed",
@@ -26,15 +37,18 @@ __all__ = [
     "Finished",
     "Host",
     "LaunchEvent",
+    "LaunchLayer",
+    "Launching",
     "MakeEnvironment",
     "MediaReceived",
     "Notice",
-    "OpenConnection",
     "Printed",
     "Progress",
     "ReadResultFile",
     "Started",
     "TracesReceived",
     "UsageCounted",
+    "count_calls",
     "launch_all",
+    "open_layers",
 ]

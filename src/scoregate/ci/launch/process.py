@@ -7,13 +7,13 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -22,6 +22,7 @@ from scoregate.ci.isolation import release, remove_tree
 from scoregate.ci.launch.deepeval_runs import FORMAT as DEEPEVAL
 from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
+from scoregate.ci.launch.layer import LaunchLayer, MakeEnvironment
 from scoregate.ci.launch.recorded_tests import RecordedTests
 from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
@@ -40,11 +41,6 @@ if TYPE_CHECKING:  # most runs record no dependencies
     from scoregate.ci.dependencies.head_checkout import HeadCheckout
     from scoregate.ci.dependencies.recording import UseRecorder
 
-# Adds to a child's environment what redirects another SDK to the listener.
-MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
-OpenConnection: TypeAlias = Callable[[Launch, EmitEvent], AbstractAsyncContextManager[MakeEnvironment]]
-# Adds a launch to the model gateway; its events pass through the function that it returns.
-OpenGatewaySession: TypeAlias = Callable[[Launch, EmitEvent], AbstractContextManager[tuple[MakeEnvironment, EmitEvent]]]
 _POLL_S = 0.05
 # A script that fails with less space on the disk of its events may have lost some.
 _LEAST_SPACE = 16 * 1024
@@ -74,9 +70,8 @@ class Host:
         new_identity: the user that the next launch runs as; None for the host's own.
         timeout_s: the limit of a script's duration; None for no limit.
         max_scripts: how many run at once.
-        open_connection: receives what another SDK in a foreign launch reports over HTTP; None if no launch is foreign.
         suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
-        open_gateway_session: adds a launch to the model gateway; None without a gateway.
+        layers: what features add to each launch. Environments pass through the last one first, and events, too.
         open_child: starts the process of a launch.
         uses: records what the launches depend on, or what a base opens of a change; None if that is not recorded.
     """
@@ -88,9 +83,8 @@ class Host:
     new_identity: Callable[[], Identity | None] = no_identity
     timeout_s: float | None = None
     max_scripts: int = 1
-    open_connection: OpenConnection | None = None
     suites: tuple[str, ...] = ()
-    open_gateway_session: OpenGatewaySession | None = None
+    layers: Sequence[LaunchLayer] = ()
     open_child: OpenChild = open_child
     uses: UseRecorder | HeadCheckout | None = None
 
@@ -114,14 +108,15 @@ async def launch_all(launches: Iterable[Launch], host: Host, emit: EmitEvent) ->
 
 async def run_script(launch: Launch, host: Host, emit: EmitEvent) -> None:
     """Run a script from start to end; however it ends, its event logs are read to their last line."""
-    if host.open_gateway_session is None:
-        await _run_script(launch, host, emit, dict)
-        return
-    with host.open_gateway_session(launch, emit) as (make_environment, emit_counted):
-        await _run_script(launch, host, emit_counted, make_environment)
+    changes = list[MakeEnvironment]()
+    with ExitStack() as sessions:
+        for layer in host.layers:
+            change, emit = sessions.enter_context(layer.open_session(launch, emit))
+            changes.insert(0, change)
+        await _run_script(launch, host, emit, changes)
 
 
-async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: MakeEnvironment) -> None:
+async def _run_script(launch: Launch, host: Host, emit: EmitEvent, changes: Sequence[MakeEnvironment]) -> None:
     async with _temporary_folder() as folder:
         identity = host.new_identity()
         events = folder / "events"
@@ -135,7 +130,9 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         recorded = RecordedTests(launch)
         emit = recorded.watch(emit)
         emit(Started(launch.name))
-        environment = add_gateway(child_environment(environ, launch, events=events, root=host.root))
+        environment = child_environment(environ, launch, events=events, root=host.root)
+        for change in changes:
+            environment = change(environment)
         test_runs = open_results_folder(launch, environment, folder, identity)
         environment |= test_runs.environment if test_runs is not None else {}
         # Before the start of the child: files that exist by now are not its results.
@@ -146,11 +143,8 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         try:
             async with anyio.create_task_group() as tailing:
                 tailing.start_soon(_tail_logs, tailer, emit)
-                if host.open_connection is not None and launch.source.foreign:
-                    async with host.open_connection(launch, emit) as make_environment:
-                        script = await _run(launch, make_environment(environment), events, identity, host, emit=emit)
-                else:
-                    script = await _run(launch, environment, events, identity, host, emit=emit)
+                async with _connect(launch, host.layers, environment, emit) as connected:
+                    script = await _run(launch, connected, events, identity, host, emit=emit)
                 tailing.cancel_scope.cancel()  # it has no end of its own
         finally:
             # A read returns what was complete at the previous one, so the second read gets the rest.
@@ -162,6 +156,18 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, add_gateway: 
         script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
         script = script if problem is None else replace(script, error=problem, tests_failed=False)
         emit(Finished(replace(script, duration_s=round(perf_counter() - started, 3), expected=launch.source.expected)))
+
+
+@asynccontextmanager
+async def _connect(
+    launch: Launch, layers: Sequence[LaunchLayer], environment: dict[str, str], emit: EmitEvent
+) -> AsyncIterator[dict[str, str]]:
+    """The environment with what leads a child to the connections of layers, which end with the block."""
+    async with AsyncExitStack() as connections:
+        for layer in layers:
+            change = await connections.enter_async_context(layer.connect(launch, emit))
+            environment = change(environment)
+        yield environment
 
 
 def _refuse_full_disk(script: Script, events: Path) -> None:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from anyio import to_thread
 
-from scoregate.ci.base_results import describe_source, explain_all, explain_results
+from scoregate.ci.base_results import explain_all, explain_results
 from scoregate.ci.dependencies.changes import Changes
 from scoregate.ci.dependencies.project import find_folder, read_project_tree
 from scoregate.ci.dependencies.recording import digest_launch
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import WRITING_EVENTS
+from scoregate.ci.kept_results import describe_source
 from scoregate.ci.plan import KeptCases
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoregate.ci.archive import BASE_FOLDER
-from scoregate.ci.base_results import describe_source, explain_all, explain_results
+from scoregate.ci.base_results import explain_all, explain_results
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.dependencies.project import read_project_tree
 from scoregate.ci.github.context import pull_request
+from scoregate.ci.kept_results import describe_source
 from scoregate.ci.plan import Launch
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format

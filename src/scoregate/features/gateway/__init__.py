@@ -1,1 +1,1 @@
-"""`gateway`: the calls of models that it counted."""
+"""`gateway`: a proxy between suites and the providers of models, and what it counted."""

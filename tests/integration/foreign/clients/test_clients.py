@@ -15,8 +15,8 @@ import pytest
 from tests.docs.project import ROOT
 from tests.fakes.openai import OpenAIServer, ToolCall
 from tests.fakes.openai.server import KEY
+from tests.features.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.integration.cached_environments import cached_folder, install, make_python
-from tests.integration.gateway.provider import Prepared, Provider, Received, open_provider
 from tests.warm_program import program_folder
 
 HERE = Path(__file__).parent

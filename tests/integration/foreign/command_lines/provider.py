@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tests.integration.gateway.provider import Prepared, Received
+from tests.features.gateway.provider import Prepared, Received
 
 Json: TypeAlias = Mapping[str, Any]
 COMMAND = "printf 'from 9 to 17' > hours.txt"

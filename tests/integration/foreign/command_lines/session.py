@@ -15,8 +15,8 @@ import subprocess
 import sys
 from typing import Any
 
+from tests.features.gateway.provider import Prepared, Received, open_provider
 from tests.integration.foreign.command_lines.provider import answer_agent
-from tests.integration.gateway.provider import Prepared, Received, open_provider
 
 KEY = "sk-of-the-provider"
 # The address of the outside world: nothing listens there.

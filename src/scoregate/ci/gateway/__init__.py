@@ -1,6 +1,0 @@
-"""The model gateway: a proxy between suites and providers that keeps the keys, and limits, counts and records calls."""
-
-from scoregate.ci.gateway.providers import GatewayProvider, check_address, find_providers
-from scoregate.ci.gateway.server import Gateway, GatewayOptions, open_gateway
-
-__all__ = ["Gateway", "GatewayOptions", "GatewayProvider", "check_address", "find_providers", "open_gateway"]

@@ -1,0 +1,32 @@
+"""The hook of `--executor`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.steps import Step
+
+if TYPE_CHECKING:
+    from scoregate.ci.ports import RecordPlan
+    from scoregate.ci.recording import Recorder
+
+
+class ClusterStep(Step):
+    """Runs suites in parts on the workers of a cluster."""
+
+    name = "cluster"
+
+    def open_executor(
+        self, recorder: Recorder, settings: Settings, scratch: Path
+    ) -> AbstractAsyncContextManager[RecordPlan] | None:
+        if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
+            return None
+        from scoregate.features.cluster.executors import open_executor
+
+        return open_executor(recorder, settings, scratch)
+
+
+STEP = ClusterStep()

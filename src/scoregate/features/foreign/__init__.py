@@ -1,0 +1,1 @@
+"""Suites of other SDKs, which report to a local server."""

@@ -1,0 +1,6 @@
+"""The model gateway: a proxy between suites and providers that keeps the keys, and limits, counts and records calls."""
+
+from scoregate.features.gateway.proxy.providers import GatewayProvider, check_address, find_providers
+from scoregate.features.gateway.proxy.server import Gateway, GatewayOptions, open_gateway
+
+__all__ = ["Gateway", "GatewayOptions", "GatewayProvider", "check_address", "find_providers", "open_gateway"]

@@ -1,0 +1,1 @@
+"""Result files of other tools, read as events: a module for each format, in an explicit table."""

@@ -1,0 +1,27 @@
+"""The hook of `otlp_receiver`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from scoregate.ci.steps import Step
+
+if TYPE_CHECKING:
+    from scoregate.ci.launch import Launching, LaunchLayer
+
+
+class TracesStep(Step):
+    """Receives the spans of suites."""
+
+    name = "traces"
+
+    def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
+        if not launching.settings.otlp_receiver:
+            return nullcontext()
+        from scoregate.features.traces.receiver import receive_traces
+
+        return receive_traces(launching)
+
+
+STEP = TracesStep()

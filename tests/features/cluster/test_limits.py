@@ -1,0 +1,104 @@
+"""Rate limits on a cluster without the gateway: all workers share them, also if one of them dies."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.fakes.openai.limits import Bucket
+from tests.fakes.openai.server import OpenAIServer
+from tests.features.cluster.cluster import Cluster, wait_until
+from tests.integration.host.conftest import Project
+
+pytest.importorskip("distributed", reason="needs scoregate[dask]")
+
+PER_MINUTE, SUITES, CASES = 600, 6, 20
+SUITE = """
+from scoregate import evaluate
+from scoregate.models import get_model
+
+model = get_model("openai/gpt-4o")
+
+async def answer(input):
+    return (await model.a_generate(f"NAME {input}")).text
+
+def is_there(output):
+    return bool(output)
+
+evaluate("NAME", data=[{"input": n} for n in range(CASES)], task=answer, scorers=[is_there], concurrency=6)
+"""
+
+
+@dataclass
+class TimedBucket(Bucket):
+    """A bucket that keeps when it was asked, and whether it let a request pass."""
+
+    asked: list[tuple[float, bool]] = field(default_factory=list)
+
+    def take(self) -> bool:
+        is_taken = super().take()
+        self.asked.append((time.monotonic(), is_taken))
+        return is_taken
+
+
+@pytest.fixture
+def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
+    """A cluster whose workers ask a model that accepts 600 requests a minute."""
+    bucket = TimedBucket(PER_MINUTE)
+    with OpenAIServer(bucket=bucket, latency=0.05) as server:
+        cluster = Cluster(tmp_path)
+        for _ in range(4):
+            cluster.add_worker(SCOREGATE_CACHE="off", **server.environment)
+        cluster.wait_for_workers(4)
+        yield cluster, bucket
+        cluster.close()
+
+
+def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether a worker runs a suite at the moment."""
+    try:
+        children = psutil.Process(worker.pid).children(recursive=True)
+        return any("eval_" in word for child in children for word in child.cmdline())
+    except psutil.Error:
+        return False
+
+
+def test_a_limit_applies_to_all_workers_after_a_kill(
+    project: Project, four_workers: tuple[Cluster, TimedBucket]
+) -> None:
+    cluster, bucket = four_workers
+    for number in range(SUITES):
+        text = SUITE.replace("NAME", f"suite {number}").replace("CASES", str(CASES))
+        project.write(f"evals/eval_{number}.py", text)
+
+    killed: list[float] = []
+
+    def kill() -> None:
+        wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)))
+        next(filter(runs_suite, cluster.workers)).kill()
+        killed.append(time.monotonic())
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    arguments = ("--executor", "dask", "--scheduler", cluster.address, "--baseline", "none", "--cache", "off")
+    outcome = project.scoregate("run", *arguments)
+    killer.join()
+    assert outcome.exit_code == 0, outcome.output
+    assert "1 attempt of parts ended early: the worker ended" in outcome.output
+    assert [sum(suite["statuses"].values()) for suite in outcome.run["suites"]] == [CASES] * SUITES
+    moments = [moment for moment, _ in bucket.asked]
+    limit = PER_MINUTE / 60 * (moments[-1] - moments[0])
+    # The first calls of all processes start before any of them knows the limit.
+    refusals = sum(not is_taken for moment, is_taken in bucket.asked if moment > moments[0] + 3)
+    assert bucket.taken <= limit + bucket.burst + 1
+    assert refusals <= 0.05 * bucket.taken, (refusals, bucket.refused)
+    # The other workers take over what the dead one had. At the end, its part runs alone.
+    accepted = [moment for moment, is_taken in bucket.asked if is_taken and moment > killed[0]]
+    most = max(sum(start <= moment < start + 3 for moment in accepted) for start in accepted)
+    assert most >= 0.8 * 3 * PER_MINUTE / 60

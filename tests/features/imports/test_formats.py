@@ -1,0 +1,15 @@
+"""Settings accept exactly the formats of result files that have readers."""
+
+from __future__ import annotations
+
+from scoregate.ci.settings.command_fields import IMPORT_FORMATS
+from scoregate.features.imports.reader import IMPORTERS
+
+
+def test_settings_accept_exactly_the_formats_with_readers() -> None:
+    assert {*IMPORT_FORMATS, "junit"} == IMPORTERS.keys()
+    assert "junit" not in IMPORT_FORMATS
+
+
+def test_every_format_has_a_reader() -> None:
+    assert all(callable(form.read) for form in IMPORTERS.values())

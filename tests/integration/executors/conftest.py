@@ -1,4 +1,0 @@
-from tests.integration.gateway.conftest import provider
-from tests.integration.host.conftest import project
-
-__all__ = ["project", "provider"]
