@@ -28,7 +28,7 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": (_SUITE | {"pydantic"}, 114),
     "import scoregate.cli.entry": (set(), 5),
     "import scoregate.cli.main": ({"click"}, 6),
-    "import scoregate.cli.run_command": (_COMMAND | {"click"}, 265),
+    "import scoregate.cli.run_command": (_COMMAND | {"click"}, 264),
     "import scoregate.ci.pipeline": (_COMMAND, 140),
 }
 # What a run imports while its suites run, or never.
@@ -40,7 +40,11 @@ LATE = {
         "scoregate.features.extras.repeats",
         "scoregate.features.imports.reader",
     ),
-    *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
+    *(
+        "scoregate.features.setup.javascript",
+        "scoregate.features.setup.install.plans",
+        "scoregate.ci.discover.other_frameworks",
+    ),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
     *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),
     *(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from scoregate.ci.steps import Judged, Step
 from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
@@ -51,6 +52,12 @@ class ExemptionsStep(Step):
         from scoregate.core.comparison.stable_cases import list_stable_cases
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        from scoregate.features.exemptions.accept_command import ACCEPT
+
+        return (ACCEPT,)
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.exemptions.section import build_sections
