@@ -13,7 +13,7 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.ci.steps import find_adjusters
+from scoregate.ci.judgement import find_adjusters
 from scoregate.core.comparison.adjusted_rows import AdjustRows
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel

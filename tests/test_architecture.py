@@ -65,6 +65,7 @@ GLUE = {
     "ci.env_file",
     "ci.job",
     "ci.judge",
+    "ci.judgement",
     "ci.shards",
     "ci.observers",
     "ci.partial_run",

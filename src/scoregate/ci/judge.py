@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step, compare_suites, find_adjusters
+from scoregate.ci.judgement import ComparedSides, CompareRuns, Judged, JudgeStep, compare_suites, find_adjusters
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scoregate.core.runs.policy import Policy
 
 
-def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = True) -> Judged:
+def judge(sides: ComparedSides, steps: Sequence[JudgeStep], *, with_slices: bool = True) -> Judged:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
@@ -44,7 +44,7 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     return Judged(corrected, verdict)
 
 
-def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
+def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[JudgeStep]) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
     policy = replace(sides, baseline=baseline).choose_policy().policy
     return _compare_runs(sides, policy, steps, run, baseline)
@@ -53,7 +53,7 @@ def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Seq
 def _compare_runs(
     sides: ComparedSides,
     policy: Policy,
-    steps: Sequence[Step],
+    steps: Sequence[JudgeStep],
     run: Run,
     baseline: Baseline,
     *,
@@ -69,7 +69,7 @@ def _compare_runs(
 def _compare_cases(
     sides: ComparedSides,
     policy: Policy,
-    steps: Sequence[Step],
+    steps: Sequence[JudgeStep],
     slice_fields: Sequence[str],
     run: Run,
     baseline: Baseline,

@@ -18,19 +18,18 @@ from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import make_report_context
 from scoregate.ci.judge import compare_sides, judge
+from scoregate.ci.judgement import ComparedSides, Judged, list_sections
 from scoregate.ci.plan import DiscoveredSuites, make_plan
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.steps import (
-    ComparedSides,
-    Judged,
+    Outcome,
     PlannedRun,
     Step,
     Work,
     change_plan,
     find_sides,
     finish_plan,
-    list_sections,
     measure_base,
     measure_more,
 )
@@ -51,7 +50,7 @@ _NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
-async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> Judged:
+async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> Outcome:
     """Run the suites and judge them.
 
     Args:
@@ -150,7 +149,7 @@ async def gate_finished_run(
     *,
     amend: AmendRun = lambda _: None,
     check: Callable[[ComparedSides], Run] = lambda sides: sides.run,
-) -> Judged:
+) -> Outcome:
     """Judge a run that was merged from several, or made before.
 
     Args:
@@ -228,7 +227,7 @@ def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: 
         amend(changed)
 
 
-async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -> Judged:
+async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -> Outcome:
     from scoregate.ci.report.build_view import build_view
 
     comparison = judged.comparison
@@ -238,4 +237,4 @@ async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -
     view = build_view(comparison, judged.verdict, make_report_context(reporting.context), sections)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
-    return replace(judged, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)
+    return Outcome(judged.comparison, judged.verdict, view, delivery.warnings, delivery.pending, comment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter, SuiteHost
-from scoregate.ci.policy import ChosenPolicy, choose_policy
+from scoregate.ci.judgement import CompareRuns, Judged, JudgeRun, JudgeStep
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
@@ -27,51 +27,18 @@ if TYPE_CHECKING:
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
-    from scoregate.core.comparison.adjusted_rows import AdjustRows
-    from scoregate.core.comparison.agreement import Calibrations
-    from scoregate.core.comparison.comparison import Comparison, CriteriaOf
-    from scoregate.core.gate import Verdict
-    from scoregate.core.gate.check import SuiteCheck
-    from scoregate.core.sections import Section
+    from scoregate.core.comparison.comparison import Comparison
 
 INTERRUPTED = 130
 
-CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
-JudgeRun: TypeAlias = "Callable[[Run], Judged]"
 OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
 
 
 @record
-class ComparedSides:
-    """What a judgement reads.
-
-    Attributes:
-        run: the run.
-        baseline: what it is compared with.
-        settings: hold the policy.
-        slots: what features add, such as the accepted regressions and the quarantine.
-        calibrations: reads how well judges agree with people; called only if the policy needs it.
-    """
-
-    run: Run
-    baseline: Baseline
-    settings: Settings
-    slots: Slots = NO_SLOTS
-    calibrations: Callable[[], Calibrations] = dict
-
-    def choose_policy(self) -> ChosenPolicy:
-        """The policy that judges the run."""
-        # The previous run on a developer's machine is no base of a change, so its policy never applies.
-        return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
-
-
-@record
-class Judged:
+class Outcome(Judged):
     """A run that was judged, and what was reported of it.
 
     Attributes:
-        comparison: the comparison of the run with its baseline.
-        verdict: the verdict of the gate rules.
         view: what was reported; None if nothing was.
         warnings: what could not be delivered.
         pending: the comment is left to a later job with more rights.
@@ -79,8 +46,6 @@ class Judged:
         interrupted: the run was stopped.
     """
 
-    comparison: Comparison
-    verdict: Verdict
     view: ReportView | None = None
     warnings: tuple[str, ...] = ()
     pending: bool = False
@@ -141,17 +106,11 @@ class Work:
     compare: CompareRuns
 
 
-class Step:
+class Step(JudgeStep):
     """A feature's part of a run."""
 
-    name: str
     in_shards: ClassVar[bool] = False
     """Whether each shard calls its hooks of planning and measuring; otherwise only a run on one machine does."""
-
-    @property
-    def checks(self) -> tuple[SuiteCheck, ...]:
-        """The checks of the gate that it adds."""
-        return ()
 
     def baseline_sources(self, context: JobContext) -> Sequence[BaselineSource]:
         """Where else a baseline may come from."""
@@ -202,10 +161,6 @@ class Step:
         """
         return planned
 
-    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
-        """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
-        return slots
-
     def store(self, run: Run, slots: Slots) -> Run:
         """Keep in the recorded run what was found before it."""
         return run
@@ -230,26 +185,6 @@ class Step:
         """The merged run with what only the whole run and its baseline show."""
         return run
 
-    def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
-        """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
-        return None
-
-    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
-        """Compare a run with a baseline by `compare`, maybe without some of their cases."""
-        return compare(run, baseline)
-
-    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
-        """Compare suites of the compared run with each other."""
-        return slots
-
-    def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        """Add a comparison with another side."""
-        return comparison
-
-    def after_judge(self, run: Run, comparison: Comparison) -> Run:
-        """Keep in the run what the next one needs of its judgement."""
-        return run
-
     async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
         """Measure a part of a run again that was measured and judged here, to judge that too before it is reported."""
         return judged
@@ -265,10 +200,6 @@ class Step:
     @property
     def comment_commands(self) -> Sequence[CommandKind]:
         """What people can write in comments on pull requests."""
-        return ()
-
-    def sections(self, judged: Judged) -> Iterable[Section]:
-        """What it says in reports."""
         return ()
 
 
@@ -322,25 +253,6 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
     return slots
-
-
-def compare_suites(steps: Sequence[Step], run: Run, criteria_of: CriteriaOf) -> Slots:
-    """What the hook of this name of all steps finds."""
-    slots = NO_SLOTS
-    for step in steps:
-        slots = step.compare_suites(run, criteria_of, slots)
-    return slots
-
-
-def find_adjusters(steps: Sequence[Step], run: Run, base: Run | None, criteria_of: CriteriaOf) -> list[AdjustRows]:
-    """What adjusts the rows of a comparison, in the order of the steps."""
-    found = () if base is None else (step.adjust_rows(run, base, criteria_of) for step in steps)
-    return [each for each in found if each is not None]
-
-
-def list_sections(steps: Sequence[Step], judged: Judged) -> list[Section]:
-    """What all features say in reports."""
-    return [section for step in steps for section in step.sections(judged)]
 
 
 async def measure_more(steps: Sequence[Step], work: Work) -> Work:

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from scoregate.ci.job import JobContext
 from scoregate.ci.judge import judge
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.pipeline import find_baseline, gate_finished_run
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides, Judged, Step
+from scoregate.ci.steps import Outcome, Step
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.records import record
 from scoregate.core.runs.past_runs import History
@@ -29,7 +30,7 @@ class PublishedRun:
     """The result of one artifact: its outcome, or the reason why there is none."""
 
     key: str
-    outcome: Judged | None = None
+    outcome: Outcome | None = None
     problem: str = ""
 
 
@@ -46,7 +47,7 @@ async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, slot
     return judge(ComparedSides(run, baseline, context.settings, slots), steps, with_slices=False).comparison
 
 
-async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> Judged:
+async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> Outcome:
     """Judge a run without its claims, and deliver the reports.
 
     Args:
@@ -58,7 +59,7 @@ async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> J
     return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, steps), steps)
 
 
-async def collect_outcome(key: str, judged: Awaitable[Judged]) -> PublishedRun:
+async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
     """The outcome of a run, or why there is none: a run that can't be used must not stop what is left to do.
 
     Args:

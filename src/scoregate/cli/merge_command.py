@@ -19,7 +19,7 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.merge_runs import merge_matrix_runs, read_matrix_runs
 from scoregate.ci.shards.merge_shards import check_with_baseline, find_shards, merge_shards
-from scoregate.ci.steps import Judged
+from scoregate.ci.steps import Outcome
 from scoregate.cli.options import output_options, project_root, report_options
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
@@ -78,7 +78,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     return outcome.exit_code
 
 
-async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> Judged:
+async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> Outcome:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
         check = partial(check_with_baseline, base, STEPS, amend) if is_sharded else lambda sides: sides.run

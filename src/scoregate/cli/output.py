@@ -19,8 +19,8 @@ from scoregate.core.records import record
 if TYPE_CHECKING:  # a run starts its suites before it imports rich
     from rich.console import Console
 
+    from scoregate.ci.judgement import Judged
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.steps import Judged
 
 _FEWER_LINES = (30, 20, 12, 6, 0)
 
@@ -105,8 +105,10 @@ def print_result(
 
     from scoregate.ci.report.console import render, render_brief
     from scoregate.ci.report.console_sections import MOST_LINES
+    from scoregate.ci.steps import Outcome
 
-    view = outcome.view or build_outcome_view(outcome, named=named)
+    reported = outcome if isinstance(outcome, Outcome) else Outcome(outcome.comparison, outcome.verdict)
+    view = reported.view or build_outcome_view(outcome, named=named)
     console, options = output.console, output.options
     see = " or ".join((*(["report.html"] if out else []), *([] if options.quiet else ["-v"])))
     for case_lines in (MOST_LINES, *(_FEWER_LINES if height is not None else ())):
@@ -114,10 +116,10 @@ def print_result(
         with console.capture() as printed:
             for part in brief or render(view, full=options.verbose, see=see, case_lines=case_lines):
                 console.print(part)
-            if outcome.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
-                console.print(Text("\n".join(outcome.warnings), style="yellow"))
+            if reported.warnings and os.environ.get("GITHUB_ACTIONS") != "true":
+                console.print(Text("\n".join(reported.warnings), style="yellow"))
             if out is not None and not options.quiet:
-                _print_report_paths(out, outcome.comment, console, view_command=view.context.command("view"))
+                _print_report_paths(out, reported.comment, console, view_command=view.context.command("view"))
         text = printed.get()
         if height is None or text.count("\n") <= height:
             break
@@ -130,8 +132,8 @@ def print_result(
 
 def build_outcome_view(outcome: Judged, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
+    from scoregate.ci.judgement import list_sections
     from scoregate.ci.report.build_view import build_view
-    from scoregate.ci.steps import list_sections
     from scoregate.features.steps import STEPS
 
     job = read_ci_job(os.environ)

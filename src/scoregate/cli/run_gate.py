@@ -23,7 +23,7 @@ from scoregate.ci.progress_file import write_progress_file
 from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Judged
+from scoregate.ci.steps import Outcome
 from scoregate.ci.wiring import open_ports
 from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
@@ -141,7 +141,7 @@ def _keep_oldest_runs(root: Path, settings: Settings) -> None:
 
 async def _gate_until_signal(
     settings: Settings, root: Path, output: Output, find: FindSuites, resume: ResumeOptions | None
-) -> Judged:
+) -> Outcome:
     async with stop_on_signals() as stop:
         return await gate_project(settings, root, output, stop=stop, find=find, resume=resume)
 
@@ -156,7 +156,7 @@ async def gate_project(
     resume: ResumeOptions | None = None,
     opened_by: OpenChild = open_child,
     change_ports: Callable[[Ports], Ports] = lambda ports: ports,
-) -> Judged:
+) -> Outcome:
     """Run the suites of a project and judge them, with the output folder locked by the caller.
 
     Args:

@@ -15,10 +15,10 @@ from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.policy import read_stored_policy
 from scoregate.ci.run_call import with_one_run_limits
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Criteria

@@ -20,6 +20,7 @@ from rich.text import Text
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.discover.files import ProjectFiles
 from scoregate.ci.discovery import find_suites
+from scoregate.ci.judgement import Judged
 from scoregate.ci.launch.warm import FileUse, WarmProcesses, open_warm_processes
 from scoregate.ci.plan import DiscoveredSuites, SuiteSource
 from scoregate.ci.ports import Ports
@@ -27,7 +28,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.runner import in_ci, in_container
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import INTERRUPTED, Judged
+from scoregate.ci.steps import INTERRUPTED
 from scoregate.cli.affected import find_affected
 from scoregate.cli.console import is_interactive
 from scoregate.cli.file_changes import Change, FileChanges, is_changed_between

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.judgement import Judged
+from scoregate.ci.steps import Step
 from scoregate.core.declarations.declaration import Feature
 from scoregate.features.table import FEATURES
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.merge_shards import check_with_baseline
-from scoregate.ci.steps import ComparedSides
 from scoregate.core.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
 from scoregate.core.runs.confirmations import Confirmation, confirmations_of, with_confirmations
 from scoregate.core.runs.run import Run

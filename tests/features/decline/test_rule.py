@@ -14,8 +14,8 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 from scoregate.ci.archive import RUN_FILE, RunWriter, amend_run, read_run
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.judge import judge
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import RowLabel
 from scoregate.core.gate import Verdict, evaluate_gates

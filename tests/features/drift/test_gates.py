@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.steps import find_adjusters
+from scoregate.ci.judgement import find_adjusters
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.evidence import TrialRole

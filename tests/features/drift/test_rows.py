@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.ci.steps import find_adjusters
+from scoregate.ci.judgement import find_adjusters
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.slice_rows import SliceChoice

@@ -12,10 +12,10 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, make_view
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.policy import Policy

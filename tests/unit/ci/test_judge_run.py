@@ -10,9 +10,9 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.judge import judge
+from scoregate.ci.judgement import ComparedSides, Judged
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.model import PolicySource
-from scoregate.ci.steps import ComparedSides, Judged
 from scoregate.core.evaluation import Threshold
 from scoregate.core.runs.run import Run
 from scoregate.features.steps import STEPS

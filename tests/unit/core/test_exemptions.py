@@ -14,11 +14,11 @@ from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_bas
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.judge import judge
+from scoregate.ci.judgement import ComparedSides, Judged
 from scoregate.ci.publish.comment import is_wanted
 from scoregate.ci.report import console, html, junit, markdown, result_json
 from scoregate.ci.report.view import ReportView
 from scoregate.ci.settings import CommentMode, Settings
-from scoregate.ci.steps import ComparedSides, Judged
 from scoregate.core.comparison.comparison import accepts_row
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.quarantine import Quarantine, leave_out_quarantine

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoregate.ci.judgement import Judged, list_sections
 from scoregate.ci.report.build_view import build_view
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.steps import Judged, list_sections
 from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.evaluation import Threshold, Usage

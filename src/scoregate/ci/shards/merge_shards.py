@@ -14,11 +14,12 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.ci.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.ci.judge import compare_sides
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.ports import AmendRun
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
-from scoregate.ci.steps import ComparedSides, Step
+from scoregate.ci.steps import Step
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.runs.confirmations import CONFIRMATIONS, Confirmation, confirmations_of

@@ -17,22 +17,13 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.judge import compare_sides
+from scoregate.ci.judgement import ComparedSides
 from scoregate.ci.pipeline import find_baseline, settle_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
-from scoregate.ci.steps import (
-    INTERRUPTED,
-    ComparedSides,
-    PlannedRun,
-    Step,
-    Work,
-    change_plan,
-    find_sides,
-    finish_plan,
-    measure_more,
-)
+from scoregate.ci.steps import INTERRUPTED, PlannedRun, Step, Work, change_plan, find_sides, finish_plan, measure_more
 from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.core.gate.run_rules import find_script_failures
 from scoregate.core.records import record

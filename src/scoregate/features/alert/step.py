@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoregate.ci.steps import Judged, JudgeRun, Step, Work
+from scoregate.ci.judgement import Judged, JudgeRun
+from scoregate.ci.steps import Step, Work
 
 
 class AlertStep(Step):

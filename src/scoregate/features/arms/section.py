@@ -7,9 +7,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scoregate.ci.judgement import Judged
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
-from scoregate.ci.steps import Judged
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
 from scoregate.core.runs.arms import EXPECTATIONS

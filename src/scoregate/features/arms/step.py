@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.judgement import Judged
 from scoregate.ci.plan import Plan
-from scoregate.ci.steps import Judged, PlannedRun, Step
+from scoregate.ci.steps import PlannedRun, Step
 from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import Slots

@@ -23,7 +23,7 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.publish.answers import put_answer
 from scoregate.ci.report.markdown import code, link, prose
 from scoregate.ci.settings import CommentMode
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.steps import Outcome, Step
 from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.run import Run
@@ -73,7 +73,7 @@ async def publish_approved_run(
 
 async def _judge_run(
     context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, number: int, commit: str
-) -> Judged:
+) -> Outcome:
     request = read_pull_request(await api.get(f"pulls/{number}"))
     run = await _read_run(connection, api, commit)
     is_newest = request.head_sha == commit

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import CompareRuns, Step, Work
+from scoregate.ci.judgement import CompareRuns
+from scoregate.ci.steps import Step, Work
 from scoregate.core.runs.confirmations import confirmations_of, with_confirmations
 from scoregate.features.confirm.declare import Confirm, choose_cases
 

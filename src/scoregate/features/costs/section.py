@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from scoregate.ci.judgement import Judged
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import shorten_list
-from scoregate.ci.steps import Judged
 from scoregate.core.call_headers import SUITE
 from scoregate.core.comparison.comparison_rows import Row
 from scoregate.core.runs.run import Run

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, PlannedRun, Step
+from scoregate.ci.judgement import Judged
+from scoregate.ci.steps import PlannedRun, Step
 from scoregate.core.runs.cost_estimates import RunEstimate
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import Slot, Slots

@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.judgement import Judged
+from scoregate.ci.steps import Step
 from scoregate.features.coverage.declare import COVERAGE_PROMPTS, COVERAGE_TOOLS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step
+from scoregate.ci.judgement import ComparedSides, CompareRuns, Judged
+from scoregate.ci.steps import Step
 from scoregate.core.runs.run import Run
 from scoregate.core.sections import Place, Section
 from scoregate.core.slots import Slots

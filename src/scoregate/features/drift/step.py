@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import CompareRuns, Judged, Step, Work
+from scoregate.ci.judgement import CompareRuns, Judged
+from scoregate.ci.steps import Step, Work
 from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.features.drift.declare import DRIFT_CONTROL
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.steps import CompareRuns
+from scoregate.ci.judgement import CompareRuns
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
 from scoregate.core.exemptions import Exemptions

@@ -19,8 +19,8 @@ from scoregate.features.exemptions.view import (
 )
 
 if TYPE_CHECKING:
+    from scoregate.ci.judgement import Judged
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.steps import Judged
 
 _NAME = "exemptions"
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import CompareRuns, Judged, Step
+from scoregate.ci.judgement import CompareRuns, Judged
+from scoregate.ci.steps import Step
 from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:

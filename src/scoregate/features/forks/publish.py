@@ -23,7 +23,7 @@ from scoregate.ci.github.context import (
 )
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.job import JobContext
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.steps import Outcome, Step
 from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.errors import UsageError
 
@@ -122,7 +122,7 @@ async def _judge_artifact(
     steps: Sequence[Step],
     *,
     request: PullRequest,
-) -> Judged:
+) -> Outcome:
     assert context.connection is not None
     assert context.connection.api is not None
     api = context.connection.api

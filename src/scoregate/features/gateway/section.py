@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.steps import Judged
+from scoregate.ci.judgement import Judged
 from scoregate.core.sections import Place, Section
 from scoregate.features.gateway.view import CallsRow, CallsTable, build_calls_table
 

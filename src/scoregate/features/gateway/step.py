@@ -7,8 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scoregate.ci.judgement import Judged
 from scoregate.ci.settings import GatewayMode
-from scoregate.ci.steps import Judged, OpenRecorder, Step
+from scoregate.ci.steps import OpenRecorder, Step
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext

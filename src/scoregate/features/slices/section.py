@@ -17,8 +17,8 @@ from scoregate.core.sections import Place, Section, UnwatchedDrop
 from scoregate.features.slices.view import SliceView, build_slices
 
 if TYPE_CHECKING:
+    from scoregate.ci.judgement import Judged
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.steps import Judged
 
 _MAX_NAME = 60
 _MEANS = ("mean", "base", "delta", "low", "high")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.steps import Judged
+from scoregate.ci.judgement import Judged
 from scoregate.core.sections import Place, Section
 from scoregate.features.variants.keys import RANKINGS
 from scoregate.features.variants.view import VariantTable, build_variant_tables, variant_data

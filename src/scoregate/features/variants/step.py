@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step
+from scoregate.ci.judgement import ComparedSides, CompareRuns, Judged
+from scoregate.ci.steps import Step
 
 if TYPE_CHECKING:
     from scoregate.core.comparison.comparison import Comparison
