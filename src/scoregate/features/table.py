@@ -14,6 +14,7 @@ from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
 from scoregate.features.drift.declare import FEATURE as DRIFT
 from scoregate.features.extras.declare import FEATURE as EXTRAS
+from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.traces.declare import FEATURE as TRACES
 
@@ -40,7 +41,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
     COVERAGE,
-    Feature("otlp"),
+    OTLP,
     Feature("forks", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
 )

@@ -34,7 +34,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 _SHOWN_VALUES = sorted(
     (
         *("affected", "base_branch", "base_runs", "baseline", "cache", "cassettes", "check_run"),
-        *("comment", "config", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats"),
+        *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
         *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
     )
 )
