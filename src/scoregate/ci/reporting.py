@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def apply_stored_reviews(root: Path, run: Run) -> Run:
 
 def _has_waiting_battles(run: Run) -> bool:
     has_own = any(suite.columns.pending for suite in run.suites)
-    return has_own or any(map(_has_waiting_battles, run.extras))
+    return has_own or any(map(_has_waiting_battles, chain(*run.companions.values())))
 
 
 def load_calibrations(root: Path) -> Calibrations:

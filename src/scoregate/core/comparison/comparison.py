@@ -260,7 +260,8 @@ def _find_exchangeable(run: Run, earlier: Sequence[Run] | None, criteria_of: Cri
 
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them.
     """
-    return [] if run.extras else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
+    has_extras = bool(run.companions_of(TrialRole.EXTRA))
+    return [] if has_extras else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
@@ -346,10 +347,11 @@ def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool
 
 def _find_extras(run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]]) -> dict[int, ExtraTrials]:
     """More trials of both sides of suites; extra trials of one side only were chosen for another comparison."""
-    if not does_count(TrialRole.EXTRA, Use.TEST) or not run.extras or len(run.extras) != len(base.extras):
+    more, base_more = (side.companions_of(TrialRole.EXTRA) for side in (run, base))
+    if not does_count(TrialRole.EXTRA, Use.TEST) or not more or len(more) != len(base_more):
         return {}
     return {
-        index: ExtraTrials([*list_same_suites(suite, run.extras)], [*list_same_suites(known[0], base.extras)])
+        index: ExtraTrials([*list_same_suites(suite, more)], [*list_same_suites(known[0], base_more)])
         for index, known in baselines.items()
         if (suite := run.suites[index]).evidence.counts_all(Use.TEST)
     }

@@ -16,7 +16,7 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.comparison.quarantine import leave_out_quarantine
 from scoregate.core.exemptions import Exemptions
-from scoregate.core.runs.evidence import Use
+from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run
 from scoregate.features.extras.declare import REPEATS_BUDGET
 
@@ -71,12 +71,13 @@ async def repeat_undecided_cases(
             problem = f"--repeats auto stopped in round {number}, whose trials don't count: {more_base.note}"
             run = replace(run, notices=(*run.notices, problem))
             break
-        run = replace(run, extras=(*run.extras, more))
-        base = replace(base, extras=(*base.extras, more_base.run))
+        run = run.add_companion(TrialRole.EXTRA, more)
+        base = base.add_companion(TrialRole.EXTRA, more_base.run)
     most = 2 * trials * ROUNDS * REPEATS
-    spent = sum(map(_count_trials, (*run.extras, *base.extras)))
+    extras = (*run.companions_of(TrialRole.EXTRA), *base.companions_of(TrialRole.EXTRA))
+    spent = sum(map(_count_trials, extras))
     saved = f"{most - spent:,} fewer than the {most:,} that repeating every case takes"
-    paid = number_format.extra_cost((*run.extras, *base.extras))
+    paid = number_format.extra_cost(extras)
     notice = f"--repeats auto: {spent:,} extra trials, {saved}{f'; they {paid}' if paid else ''}"
     return _with_notice(run, notice, ports), replace(baseline, run=base)
 
