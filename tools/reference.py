@@ -58,7 +58,7 @@ GROUPS = {
         " min_judge_agreement severity cluster suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators",
-    "Models": "model model_base_url model_headers cache prices gateway cassettes",
+    "Models": "model model_base_url model_headers cache prices gateway",
     "People": "min_agreement min_overrides",
     "Reports": ("out keep_runs comment slices show_outputs annotations check_run key github_token"),
 }

@@ -205,10 +205,6 @@ class Settings(FeatureSettings, LimitFields):
     `[gateway]`. Suites get a token of the run instead of the keys; calls in any language are limited, counted and
     priced.
     """
-    cassettes: Text = ".scoregate/cassettes"
-    """Where the gateway records calls and replays them from: a folder; `artifact`, to keep them with the run; or
-    `none`.
-    """
     min_agreement: Rate | None = None
     """`scoregate agreement` fails if a judge's balanced accuracy against people's reviews is lower, or the share of
     failures that it finds.
