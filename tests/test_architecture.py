@@ -57,7 +57,6 @@ STAGES = {
 GLUE = {
     "ci.base_results",
     "ci.kept_results",
-    "ci.alert",
     "ci.comment_command",
     "ci.base_settings",
     "ci.base_values",
@@ -143,7 +142,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
-    "scoregate.ci.launch.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.ci.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",

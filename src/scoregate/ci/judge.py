@@ -8,13 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.policy import ChosenPolicy, choose_policy
-from scoregate.ci.steps import ComparedSides, Judged, Step, find_adjusters
+from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step, compare_suites, find_adjusters
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.exemptions import Exemptions
     from scoregate.core.runs.policy import Policy
 
 
@@ -28,10 +26,10 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     """
     from scoregate.core.gate import judge_comparison
 
-    chosen = _choose_policy(sides)
-    policy, exemptions = chosen.policy, _find_exemptions(sides)
+    chosen = sides.choose_policy()
+    policy = chosen.policy
+    compare = partial(_compare_runs, sides, policy, steps)
     slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
-    compare = partial(_compare_runs, policy=policy, exemptions=exemptions, steps=steps)
     comparison = compare(sides.run, sides.baseline, slice_fields=slice_fields)
     for step in steps:
         comparison = step.after_compare(comparison, sides, compare)
@@ -48,76 +46,57 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
 
 def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
-    sides = replace(sides, run=run, baseline=baseline)
-    return _compare_runs(run, baseline, _choose_policy(sides).policy, _find_exemptions(sides), steps)
-
-
-def _choose_policy(sides: ComparedSides) -> ChosenPolicy:
-    # The previous run on a developer's machine is no base of a change, so its policy never applies.
-    return choose_policy(sides.settings, None if sides.baseline.implicit else sides.baseline.run)
-
-
-def _find_exemptions(sides: ComparedSides) -> Exemptions:
-    from scoregate.core.exemptions import EXEMPTIONS, Exemptions
-
-    return sides.slots.get(EXEMPTIONS) or Exemptions()
+    policy = replace(sides, baseline=baseline).choose_policy().policy
+    return _compare_runs(sides, policy, steps, run, baseline)
 
 
 def _compare_runs(
+    sides: ComparedSides,
+    policy: Policy,
+    steps: Sequence[Step],
     run: Run,
     baseline: Baseline,
-    policy: Policy,
-    exemptions: Exemptions,
-    steps: Sequence[Step],
     *,
     slice_fields: Sequence[str] = (),
 ) -> Comparison:
-    """Compare a run with another one, without the cases in quarantine.
+    """Compare a run with a baseline. Features leave out cases, which features before them count."""
+    compare: CompareRuns = partial(_compare_cases, sides, policy, steps, slice_fields)
+    for step in reversed(steps):
+        compare = partial(step.around_compare, sides.slots, compare)
+    return compare(run, _rename_baseline(run, baseline))
 
-    The comparison of scores, costs and latencies keeps those whose entry may be younger than the baseline.
-    """
+
+def _compare_cases(
+    sides: ComparedSides,
+    policy: Policy,
+    steps: Sequence[Step],
+    slice_fields: Sequence[str],
+    run: Run,
+    baseline: Baseline,
+) -> Comparison:
     from scoregate.core.comparison.comparison import compare
-    from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
     from scoregate.core.comparison.slice_rows import SliceChoice
+    from scoregate.core.exemptions import EXEMPTIONS
     from scoregate.core.runs.slices import collect_slices
 
-    baseline = _rename_baseline(run, baseline)
-    leave_out = partial(leave_out_quarantine, run, baseline.run, baseline.pool, exemptions, earlier=baseline.earlier)
-
-    def compare_remaining(sides: Sides) -> Comparison:
-        return compare(
-            sides.run,
-            sides.base,
-            baseline.note,
-            unreadable=baseline.unreadable,
-            pool=sides.pool,
-            earlier=sides.earlier,
-            criteria=policy.criteria,
-            criteria_of=policy.criteria_of,
-            slices=SliceChoice(collect_slices(sides.run, slice_fields), policy.limited_slices),
-            exemptions=exemptions,
-            adjusters=find_adjusters(steps, sides.run, sides.base, policy.criteria_of),
-        )
-
-    sides = leave_out()
-    comparison = replace(compare_remaining(sides), quarantined=sides.cases)
-    kept = [case for case in sides.cases if case.is_compared]
-    if not kept:
-        return comparison
-    with_kept = compare_remaining(leave_out(kept=kept))
-    return replace(
-        comparison,
-        rows=with_kept.rows,
-        quantities=with_kept.quantities,
-        slices=with_kept.slices,
-        arms=with_kept.arms,
-        pooled=with_kept.pooled,
-        earlier_runs=with_kept.earlier_runs,
+    comparison = compare(
+        run,
+        baseline.run,
+        baseline.note,
+        unreadable=baseline.unreadable,
+        pool=baseline.pool,
+        earlier=baseline.earlier,
+        criteria=policy.criteria,
+        criteria_of=policy.criteria_of,
+        slices=SliceChoice(collect_slices(run, slice_fields), policy.limited_slices),
+        exemptions=sides.slots.get(EXEMPTIONS),
+        adjusters=find_adjusters(steps, run, baseline.run, policy.criteria_of),
     )
+    return replace(comparison, slots=compare_suites(steps, comparison.run, policy.criteria_of))
 
 
 def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:
-    """The baseline with the targets and evaluators named as in the run: quarantine and comparison pair by name."""
+    """The baseline with the targets and evaluators named as in the run: a comparison pairs by name."""
     from scoregate.core.runs.evaluator_names import rename_base_evaluators
     from scoregate.core.runs.suite_targets import match_base_targets
 

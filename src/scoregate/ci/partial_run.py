@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import anyio
 
@@ -27,15 +27,11 @@ from scoregate.core.events import (
 )
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.run import Run, Script
+from scoregate.core.runs.run import Run, Script, SuiteResult
 from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.core.selection.partial import CaseSelection
 from scoregate.errors import RecordError
-
-if TYPE_CHECKING:
-    from scoregate.core.comparison.quarantine import Quarantine
-    from scoregate.core.exemptions import QuarantinedCases
 
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
@@ -134,18 +130,22 @@ class CaseFilter:
         return [Script(name, error=error) for name in dict.fromkeys(names)]
 
 
+Excuse: TypeAlias = Callable[[SuiteResult, CaseResult], bool]
+"""Whether the failure of a case is excused, while its run is recorded."""
+
+
 @dataclass(slots=True)
 class FailureLimit:
-    """Counts failing cases that are not in quarantine.
+    """Counts failing cases that nothing excuses.
 
     Args:
         most: the number at which the run stops; None for no limit.
-        quarantine: the cases in quarantine; None if there are none.
+        excuses: say which failures are excused.
         reached: is set at this number.
     """
 
     most: int | None
-    quarantine: Quarantine | None = None
+    excuses: Sequence[Excuse] = ()
     reached: anyio.Event = field(default_factory=anyio.Event)
     _failing: set[tuple[str | None, str, str]] = field(default_factory=set)
 
@@ -156,13 +156,13 @@ class FailureLimit:
         self._failing.update(
             (suite.script, suite.label, case.hash)
             for suite, case in finished
-            if case.status in _FAILING and not self._is_quarantined(suite, case)
+            if case.status in _FAILING and not self._is_excused(suite, case)
         )
         if len(self._failing) >= self.most:
             self.reached.set()
 
-    def _is_quarantined(self, suite: SuiteReducer, case: CaseResult) -> bool:
-        return self.quarantine is not None and self.quarantine.covers(suite.result(suite.label), case)
+    def _is_excused(self, suite: SuiteReducer, case: CaseResult) -> bool:
+        return any(excuse(suite.result(suite.label), case) for excuse in self.excuses)
 
     def describe(self) -> str:
         """Why the run stopped; empty if it didn't."""
@@ -171,15 +171,18 @@ class FailureLimit:
         return f"{number_format.count(len(self._failing), 'case')} failed; cases that had not started did not run"
 
 
-def find_last_failures(out: Path, quarantine: Sequence[QuarantinedCases] = ()) -> FailedCases:
-    """The hashes of the cases that failed when they ran last, by script and suite, without those in quarantine.
+FindExcused: TypeAlias = Callable[[Run], Collection[tuple[int, str]]]
+
+
+def find_last_failures(out: Path, find_excused: FindExcused = lambda _: ()) -> FailedCases:
+    """The hashes of the cases that failed when they ran last, by script and suite, without those that are excused.
 
     The newest run counts first. Runs of a part of the cases are completed by older runs, up to one of all cases. An
     empty list is a suite that failed as a whole, an empty mapping such a script.
 
     Args:
         out: the folder of runs.
-        quarantine: the entries of the quarantine.
+        find_excused: finds the cases of a run that are excused, by the index of the suite and the hash.
     """
     outcomes: dict[tuple[str, str, str], bool] = {}
     from scoregate.core.gate.run_rules import find_script_failures
@@ -190,7 +193,7 @@ def find_last_failures(out: Path, quarantine: Sequence[QuarantinedCases] = ()) -
         failures = {} if run.stopped else find_script_failures(run)
         for script in run.scripts:
             whole_scripts.setdefault(script.name, script.name in failures)
-        outcomes = _read_outcomes(run, quarantine) | outcomes
+        outcomes = _read_outcomes(run, find_excused(run)) | outcomes
         whole_suites = _read_suite_errors(run) | whole_suites
         if run.complete and not run.selection:
             break
@@ -204,19 +207,16 @@ def find_last_failures(out: Path, quarantine: Sequence[QuarantinedCases] = ()) -
     return failed | {name: {} for name, fails in whole_scripts.items() if fails and "::" not in name}
 
 
-def _read_outcomes(run: Run, quarantine: Sequence[QuarantinedCases]) -> dict[tuple[str, str, str], bool]:
+def _read_outcomes(run: Run, excused: Collection[tuple[int, str]]) -> dict[tuple[str, str, str], bool]:
     """Whether any trial of each case failed and counts, by script and suite.
 
     Variants of a suite share its id and its cases.
     """
-    from scoregate.core.comparison.quarantine import find_quarantined_cases
-
-    quarantined = {key for key, _ in find_quarantined_cases(run, quarantine)}
     outcomes: dict[tuple[str, str, str], bool] = {}
     for at, suite in enumerate(run.suites):
         for row, case in enumerate(suite.columns.hashes):
             key = suite.script or "", suite.id, case
-            fails = suite.columns.status(row) in _FAILING and (at, case) not in quarantined
+            fails = suite.columns.status(row) in _FAILING and (at, case) not in excused
             outcomes[key] = outcomes.get(key, False) or fails
     return outcomes
 

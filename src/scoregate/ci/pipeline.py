@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from scoregate.ci.frameworks import describe_frameworks
 from scoregate.ci.interpreter import Interpreter
 from scoregate.ci.job import make_report_context
 from scoregate.ci.judge import compare_sides, judge
-from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
+from scoregate.ci.plan import DiscoveredSuites, make_plan
 from scoregate.ci.ports import AmendRun, Ports, Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.steps import (
@@ -35,14 +35,12 @@ from scoregate.ci.steps import (
     measure_more,
 )
 from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.core.exemptions import EXEMPTIONS
 from scoregate.core.runs.history import history_after, merge_histories, with_history_of
 from scoregate.core.runs.past_runs import History
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.alert import Alert, AlertProblem
     from scoregate.core.comparison.comparison import Comparison
 
 _LATEST_PRELOAD_S = 1.0
@@ -68,8 +66,9 @@ async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> J
         sides = ComparedSides(work.run, work.baseline, settings, work.slots, ports.reporting.calibrations)
         judged = judge(sides, steps)
         _keep_after_judge(work.run, judged.comparison, ports.amend, steps)
-        alert = await _find_alert(judged, work.plan, settings, ports, lambda run: judge(replace(sides, run=run), steps))
-        outcome = await _report(judged, ports.reporting, steps, alert)
+        for step in steps:
+            judged = await step.measure_again(work, judged, lambda run: judge(replace(sides, run=run), steps))
+        outcome = await _report(judged, ports.reporting, steps)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
@@ -80,7 +79,7 @@ async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, s
     # Before the run is recorded, which replaces the last one in its folder.
     history = await load_history(baseline, settings, ports)
     finished = await finish_plan(steps, planned, ports)
-    run = await _record(finished, ports)
+    run = await _record(finished, ports, steps)
     run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
     work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
@@ -109,19 +108,15 @@ async def _measure_base(planned: PlannedRun, ports: Ports, steps: Sequence[Step]
         return planned.baseline
     if planned.settings.baseline_kind is not BaselineKind.RERUN:
         return await measure_base(steps, planned, ports)
-    measured = await ports.rerun(planned.plan, planned.settings, exemptions=planned.slots.get(EXEMPTIONS))
+    measured = await ports.rerun(planned.plan, planned.settings, slots=planned.slots)
     return await _apply_reviews(measured, ports.reporting)
 
 
-async def _record(planned: PlannedRun, ports: Ports) -> Run:
+async def _record(planned: PlannedRun, ports: Ports, steps: Sequence[Step]) -> Run:
     """Run the suites."""
-    quarantine, exemptions = None, planned.slots.get(EXEMPTIONS)
-    if planned.settings.selection.max_failures is not None and exemptions and exemptions.active_quarantine:
-        from scoregate.core.comparison.quarantine import Quarantine
-
-        quarantine = Quarantine(exemptions, planned.baseline.run)
+    excuses = (step.excuse(planned.slots, planned.baseline.run) for step in steps)
     async with _preload(ports):
-        return await ports.record(planned.plan, planned.settings, planned.notices, quarantine=quarantine)
+        return await ports.record(planned.plan, planned.settings, planned.notices, excuses=[*filter(None, excuses)])
 
 
 async def settle_run(run: Run, ports: Ports) -> Run:
@@ -130,22 +125,6 @@ async def settle_run(run: Run, ports: Ports) -> Run:
         run = replace(run, complete=False)
         ports.amend(run)
     return await ports.settle(run, ports.amend)
-
-
-async def _find_alert(
-    judged: Judged, plan: Plan, settings: Settings, ports: Ports, judge: Callable[[Run], Judged]
-) -> Alert | None:
-    """What a run of the base branch alerts about; None if the settings ask for no alerts."""
-    if not ports.reporting.alerts:
-        return None
-    from scoregate.ci.alert import find_alert
-    from scoregate.ci.report.alert import list_problems
-
-    def judge_again(run: Run) -> Iterable[AlertProblem]:
-        second = judge(run)
-        return list_problems(second.comparison, second.verdict)
-
-    return await find_alert(judged.comparison, judged.verdict, plan, settings, ports, judge_again=judge_again)
 
 
 @asynccontextmanager
@@ -249,11 +228,10 @@ def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: 
         amend(changed)
 
 
-async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step], alert: Alert | None = None) -> Judged:
-    from scoregate.ci.report.alert import ALERT
+async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -> Judged:
     from scoregate.ci.report.build_view import build_view
 
-    comparison = replace(judged.comparison, slots=judged.comparison.slots.put(ALERT, alert))
+    comparison = judged.comparison
     for step in steps:
         comparison = await step.before_report(comparison, reporting.context)
     sections = list_sections(steps, replace(judged, comparison=comparison))

@@ -21,18 +21,17 @@ from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
-    from scoregate.core.comparison.quarantine import Quarantine
-    from scoregate.core.exemptions import Exemptions
 
 BaselineSource: TypeAlias = Callable[[Settings], Awaitable[Baseline | None]]
 AmendRun: TypeAlias = Callable[[Run], None]
 
 
 class RecordPlan(Protocol):
-    """Runs a plan and records the run in a folder, with notices. Failures in quarantine stop no run."""
+    """Runs a plan and records the run in a folder, with notices. Excused failures stop no run."""
 
     async def __call__(
         self,
@@ -41,7 +40,7 @@ class RecordPlan(Protocol):
         notices: Sequence[str],
         *,
         folder: str = RUN_FOLDER,
-        quarantine: Quarantine | None = None,
+        excuses: Sequence[Excuse] = (),
     ) -> Run: ...
 
 
@@ -52,10 +51,10 @@ class SettleRun(Protocol):
 
 
 class RerunPlan(Protocol):
-    """Runs a plan in the base's tree. The run records which of its cases the exemptions have in quarantine."""
+    """Runs a plan in the base's tree. The run keeps what features need of what they found."""
 
     async def __call__(
-        self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, exemptions: Exemptions | None = None
+        self, plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, slots: Slots = NO_SLOTS
     ) -> Baseline: ...
 
 
@@ -72,7 +71,6 @@ class Reporting:
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
-        alerts: whether the run reports what got worse, see the setting `alert`.
         preload: imports what reports need; called while suites run, so that their end need not wait for it.
     """
 
@@ -83,7 +81,6 @@ class Reporting:
     publish: Callable[[ReportView], Awaitable[Delivery]]
     context: JobContext
     is_scheduled: bool = False
-    alerts: bool = False
     preload: Callable[[], None] = lambda: None
 
 

@@ -31,12 +31,11 @@ from scoregate.ci.launch import (
     Launching,
     LaunchLayer,
     Notice,
-    ReadResultFile,
     launch_all,
     open_layers,
 )
 from scoregate.ci.observers import Observer
-from scoregate.ci.partial_run import CaseFilter, FailureLimit
+from scoregate.ci.partial_run import CaseFilter, Excuse, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.process import OpenChild, open_child
 from scoregate.ci.required_variables import LateNeeds
@@ -50,10 +49,9 @@ from scoregate.core.records import record
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 
-if TYPE_CHECKING:  # only some runs record files, or leave out cases in quarantine
+if TYPE_CHECKING:  # only some runs record files
     from scoregate.ci.dependencies.head_checkout import HeadCheckout
     from scoregate.ci.dependencies.recording import UseRecorder
-    from scoregate.core.comparison.quarantine import Quarantine
 
 
 @record
@@ -65,7 +63,6 @@ class Recorder:
         environ: the host's environment, of which scripts get a part.
         redact: removes secrets from what is recorded.
         new_identity: the user that the next script runs as; None for the host's own.
-        open_reader: opens what reads the result files that a script leaves.
         layers: open what features add to the launches on this machine.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
@@ -79,7 +76,6 @@ class Recorder:
     environ: Mapping[str, str]
     redact: Redactor
     new_identity: Callable[[], Identity | None]
-    open_reader: Callable[[], ReadResultFile]
     layers: Sequence[AroundLaunches]
     observers: Sequence[Observer]
     stop: anyio.Event
@@ -97,13 +93,13 @@ class Recorder:
         notices: Sequence[str],
         *,
         folder: str = RUN_FOLDER,
-        quarantine: Quarantine | None = None,
+        excuses: Sequence[Excuse] = (),
     ) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         head = await self.describe(plan, settings, notices)
         around = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
         async with open_layers(around, self.make_launching(plan, settings, folder)) as layers:
-            return await self._record(plan, settings, head, layers, folder=folder, quarantine=quarantine)
+            return await self._record(plan, settings, head, layers, folder=folder, excuses=excuses)
 
     def make_launching(self, plan: Plan, settings: Settings, folder: str) -> Launching:
         """What the launches of a plan share, whose run is recorded in a folder."""
@@ -118,7 +114,7 @@ class Recorder:
         layers: Sequence[LaunchLayer],
         *,
         folder: str,
-        quarantine: Quarantine | None,
+        excuses: Sequence[Excuse],
     ) -> Run:
         with RunWriter(self.out / folder, keep=self.keep if folder == RUN_FOLDER else 0) as writer:
             recording = RunRecorder(
@@ -133,7 +129,7 @@ class Recorder:
             )
             selected = CaseFilter.for_plan(settings.selection, plan)
             needs = LateNeeds(settings, self.environ, self.skip_missing)
-            failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None, quarantine)
+            failures = FailureLimit(settings.selection.max_failures if folder == RUN_FOLDER else None, excuses)
 
             def emit(event: LaunchEvent) -> None:
                 event = redact_event(event, self.redact)
@@ -174,11 +170,9 @@ class Recorder:
             plan.root,
             self.environ,
             self.redact,
-            self.open_reader,
             new_identity=self.new_identity,
             timeout_s=settings.timeout,
             max_scripts=settings.max_suites,
-            suites=settings.suite,
             layers=recording.layers,
             open_child=self.open_child,
             uses=uses,

@@ -13,7 +13,7 @@ from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_file_baseline
 from scoregate.ci.baseline.previous import find_previous_baseline
 from scoregate.ci.baseline.rerun import check_base_exists
-from scoregate.ci.job import JobContext, has_alerts, make_publish_target
+from scoregate.ci.job import JobContext, make_publish_target
 from scoregate.ci.ports import Reporting
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.ci.steps import Step
@@ -80,7 +80,6 @@ def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers
         publish=publishing.publish,
         context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
-        alerts=has_alerts(context),
         preload=preload_reports,
     )
 

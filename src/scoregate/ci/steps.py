@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter, SuiteHost
+from scoregate.ci.policy import ChosenPolicy, choose_policy
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
-from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
     from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
-    from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
+    from scoregate.ci.launch import Launching, LaunchLayer
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.plan import Plan, SuiteSource
     from scoregate.ci.ports import BaselineSource, Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.secrets import Redactor
     from scoregate.core.comparison.adjusted_rows import AdjustRows
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison, CriteriaOf
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
+JudgeRun: TypeAlias = "Callable[[Run], Judged]"
 OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
 
 
@@ -57,6 +58,11 @@ class ComparedSides:
     settings: Settings
     slots: Slots = NO_SLOTS
     calibrations: Callable[[], Calibrations] = dict
+
+    def choose_policy(self) -> ChosenPolicy:
+        """The policy that judges the run."""
+        # The previous run on a developer's machine is no base of a change, so its policy never applies.
+        return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
 
 
 @record
@@ -176,10 +182,6 @@ class Step:
         """Open what it adds to the launches of one recording, on the machine that they run on."""
         return nullcontext()
 
-    def open_reader(self, redact: Redactor) -> ReadResultFile | None:
-        """Open what reads the result files that launches leave; None if it reads none."""
-        return None
-
     async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
         """Run the base's version of suites here, if no run of the base was found."""
         return planned.baseline
@@ -200,12 +202,20 @@ class Step:
         """
         return planned
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         """The same for a stored run that is judged again, from what `store` kept, unless a command replaces it."""
         return slots
 
     def store(self, run: Run, slots: Slots) -> Run:
         """Keep in the recorded run what was found before it."""
+        return run
+
+    def excuse(self, slots: Slots, base: Run | None) -> Excuse | None:
+        """Which failing cases don't count for `--max-failures`."""
+        return None
+
+    def store_base(self, run: Run, slots: Slots) -> Run:
+        """Keep in a run of the base that was measured now what its comparison needs."""
         return run
 
     async def measure_more(self, work: Work) -> Work:
@@ -224,6 +234,14 @@ class Step:
         """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
         return None
 
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        """Compare a run with a baseline by `compare`, maybe without some of their cases."""
+        return compare(run, baseline)
+
+    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
+        """Compare suites of the compared run with each other."""
+        return slots
+
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
@@ -231,6 +249,10 @@ class Step:
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         """Keep in the run what the next one needs of its judgement."""
         return run
+
+    async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
+        """Measure a part of a run again that was measured and judged here, to judge that too before it is reported."""
+        return judged
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
         """Find what only reports need, once a run is judged in a job."""
@@ -272,18 +294,6 @@ async def open_recorder(
         yield recorder, await stack.enter_async_context(executors[0]) if executors else recorder.record
 
 
-def open_reader(steps: Sequence[Step], redact: Redactor) -> ReadResultFile:
-    """Open what reads the result files that launches leave.
-
-    Raises:
-        UsageError: no feature reads result files.
-    """
-    for step in steps:
-        if (reader := step.open_reader(redact)) is not None:
-            return reader
-    raise UsageError("no feature reads result files")
-
-
 async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:
     """The baseline; call this hook of each step in turn while it has no run."""
     for step in steps:
@@ -311,6 +321,14 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     slots = NO_SLOTS
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
+    return slots
+
+
+def compare_suites(steps: Sequence[Step], run: Run, criteria_of: CriteriaOf) -> Slots:
+    """What the hook of this name of all steps finds."""
+    slots = NO_SLOTS
+    for step in steps:
+        slots = step.compare_suites(run, criteria_of, slots)
     return slots
 
 

@@ -39,7 +39,7 @@ from scoregate.ci.reporting import build_reporting
 from scoregate.ci.runner import in_ci, read_ci_job
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.steps import Step, open_reader, open_recorder, prepare
+from scoregate.ci.steps import Step, open_recorder, prepare
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -49,7 +49,6 @@ from scoregate.errors import GitError, RecordError
 if TYPE_CHECKING:
     from anyio.abc import Process
 
-    from scoregate.core.exemptions import Exemptions
 
 PrintLine: TypeAlias = Callable[[str], None]
 _MOST_FAILURES = 3
@@ -102,7 +101,7 @@ async def open_ports(
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
                 prepare=partial(prepare, steps, host),
                 record=record,
-                rerun=partial(_rerun_baseline, recorder, record, imports, context.base, find),
+                rerun=partial(_rerun_baseline, steps, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
@@ -153,7 +152,6 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
-        partial(open_reader, steps, context.redact),
         [step.around_launches for step in steps],
         observers,
         stop,
@@ -216,6 +214,7 @@ async def _with_base_agents(
 
 
 async def _rerun_baseline(
+    steps: Sequence[Step],
     recorder: Recorder,
     record: RecordPlan,
     imports: Callable[[Interpreter], Awaitable[ImportFolders]],
@@ -225,7 +224,7 @@ async def _rerun_baseline(
     settings: Settings,
     *,
     folder: str = BASE_FOLDER,
-    exemptions: Exemptions | None = None,
+    slots: Slots = NO_SLOTS,
 ) -> Baseline:
     """Run a plan in the base's tree, with the suites that only the base has. It must open no file of the change."""
     from scoregate.ci.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
@@ -249,10 +248,8 @@ async def _rerun_baseline(
         if job_base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
-    if exemptions is not None and exemptions.active_quarantine:
-        from scoregate.core.comparison.stable_cases import record_quarantine
-
-        run = record_quarantine(run, exemptions)
+    for step in steps:
+        run = step.store_base(run, slots)
     amend_run(recorder.out / folder, run)
     if opened := [each.error for each in run.scripts if each.error is not None and each.error.type == OPENED_CHANGE]:
         return Baseline(None, f"{tree.note} isn't compared: {opened[0].message}. {opened[0].advice}", unreadable=True)

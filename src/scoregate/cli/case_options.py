@@ -103,10 +103,13 @@ def with_selected_cases(
         from scoregate.ci.archive import RUN_FOLDER
         from scoregate.ci.exemptions import read_tree_exemptions
         from scoregate.ci.partial_run import find_last_failures
+        from scoregate.core.comparison.quarantine import find_quarantined_cases
 
         # On a pull request, the entries of the base count, which are not known yet.
         quarantine = read_tree_exemptions(root).active_quarantine if is_local else ()
-        failures = find_last_failures(root / settings.out, quarantine)
+        failures = find_last_failures(
+            root / settings.out, lambda run: {key for key, _ in find_quarantined_cases(run, quarantine)}
+        )
         if not failures:
             has_run = (root / settings.out / RUN_FOLDER).is_dir()
             why = "No failing case is known in" if has_run else "There is no earlier run in"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -16,10 +15,8 @@ from scoregate.ci.archive import read_run, run_folder
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
 from scoregate.ci.discovery import with_suite_gates
-from scoregate.ci.job import JobContext
 from scoregate.ci.policy import read_stored_policy
 from scoregate.ci.run_call import with_one_run_limits
-from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.steps import ComparedSides
 from scoregate.cli.options import load_gate_settings, load_project_settings
@@ -95,7 +92,7 @@ def find_stored_sides(run: Path, root: Path, settings: Settings, change: Change)
     baseline = change.baseline or _find_known_baseline(finished, run_folder(run), root)
     if isinstance(baseline, Path):
         baseline = read_baseline(baseline)
-    slots = anyio.run(_restore_sides, finished, JobContext(root, os.environ, settings, Redactor()), change.slots)
+    slots = anyio.run(_restore_sides, finished, root, settings, change.slots)
     with_reviews = partial(apply_reviews, store=open_store)
     return ComparedSides(
         with_reviews(finished),
@@ -114,9 +111,9 @@ def _find_known_baseline(run: Run, folder: Path, root: Path) -> Baseline:
     return Baseline(None, f"its baseline {known.name or known.id} isn't on this machine: name one with --baseline")
 
 
-async def _restore_sides(run: Run, context: JobContext, slots: Slots) -> Slots:
+async def _restore_sides(run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
     for step in STEPS:
-        slots = await step.restore_sides(run, context, slots)
+        slots = await step.restore_sides(run, root, settings, slots)
     return slots
 
 

@@ -14,10 +14,10 @@ from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource
 from scoregate.ci.ports import Ports
 from scoregate.ci.report.text import one_line
 from scoregate.ci.settings import Settings
+from scoregate.core.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.cli.progress_state import PrintLine
-    from scoregate.core.exemptions import Exemptions
 
 
 def format_source(source: SuiteSource, name: str) -> str:
@@ -75,10 +75,8 @@ def log_results(ports: Ports, print_line: PrintLine) -> Ports:
         if baseline is not None:
             log(f"{'no baseline' if baseline.run is None else 'baseline'}: {baseline.note or 'none was requested'}")
 
-    async def rerun(
-        plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, exemptions: Exemptions | None = None
-    ) -> Baseline:
-        baseline = await ports.rerun(plan, settings, folder=folder, exemptions=exemptions)
+    async def rerun(plan: Plan, settings: Settings, *, folder: str = BASE_FOLDER, slots: Slots = NO_SLOTS) -> Baseline:
+        baseline = await ports.rerun(plan, settings, folder=folder, slots=slots)
         log_baseline(baseline)
         return baseline
 

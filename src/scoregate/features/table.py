@@ -34,14 +34,14 @@ FEATURES: tuple[Feature, ...] = (
     Feature("exemptions"),  # which cases count comes before what moved
     SKIP_LABEL,
     DRIFT,
-    ALERT,
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
-    Feature("variants", has_hooks=False),
+    Feature("variants"),
     Feature("slices", has_hooks=False),
     Feature("costs"),  # the estimate needs to know what runs
     GATEWAY,  # the calls explain the costs
     COVERAGE,
+    ALERT,
     OTLP,
     Feature("forks", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered

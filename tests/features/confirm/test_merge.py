@@ -12,8 +12,8 @@ from scoregate.core.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
 from scoregate.core.runs.confirmations import Confirmation, confirmations_of, with_confirmations
 from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS
-from scoregate.features.confirm.step import STEP
 from scoregate.features.confirm.tries import MOST_CASES
+from scoregate.features.steps import STEPS
 
 
 def test_cases_in_quarantine_take_no_retries_of_others() -> None:
@@ -26,6 +26,6 @@ def test_cases_in_quarantine_take_no_retries_of_others() -> None:
     slots = NO_SLOTS.put(EXEMPTIONS, Exemptions(quarantined=entries, today="2026-11-28"))
     amended = list[Run]()
     sides = ComparedSides(run, Baseline(base, "main"), Settings(), slots)
-    checked = check_with_baseline("", [STEP], amended.append, sides)
+    checked = check_with_baseline("", STEPS, amended.append, sides)
     assert [each.case for each in confirmations_of(checked)] == cases[2 : 2 + MOST_CASES]
     assert amended == [checked]

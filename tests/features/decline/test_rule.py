@@ -13,9 +13,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 
 from scoregate.ci.archive import RUN_FILE, RunWriter, amend_run, read_run
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.job import JobContext
 from scoregate.ci.judge import judge
-from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
 from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import Comparison, compare
@@ -129,8 +127,7 @@ def test_a_stored_run_is_unmeasurable_without_the_earlier_run(tmp_path: Path, st
     path.write_text(path.read_text().replace("{", f'{{"declined_from": {stored}, "of_a_newer_version": [1],', 1))
     run = read_run(tmp_path)
     settings = Settings(max_decline=0.05)
-    context = JobContext(tmp_path, {}, settings, Redactor())
-    slots = anyio.run(DeclineStep().restore_sides, run, context, NO_SLOTS)
+    slots = anyio.run(DeclineStep().restore_sides, run, tmp_path, settings, NO_SLOTS)
     result = judge(ComparedSides(run, Baseline(None, "none"), settings, slots), STEPS)
     (found,) = list_rule(result.verdict, "decline")
     assert (found.conclusion, found.value[: len(note)]) == (UNMEASURABLE, note)

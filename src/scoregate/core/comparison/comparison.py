@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from scoregate.core.comparison.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.core.comparison.agreeing_runs import select_agreeing
-from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
 from scoregate.core.comparison.comparison_rows import (
@@ -33,7 +32,6 @@ from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
 from scoregate.core.comparison.suite_pairs import list_same_suites, pair_suites
 from scoregate.core.comparison.tool_changes import describe_tool_changes
-from scoregate.core.comparison.variants import VariantRanking, rank_suites
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.positions import find_positional_names
 from scoregate.core.records import record
@@ -88,11 +86,9 @@ class Comparison:
         earlier_runs: runs of other commits whose scores count too, with only the suites that this is proven for.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
         slices: the rows of slices.
-        variants: the rankings of the variants of each suite that has any, in the run alone.
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
         slots: what features add, such as comparisons with other runs.
-        arms: what skills and other files for agents change. Their arms `without` are in no row and no pair.
     """
 
     run: Run
@@ -108,11 +104,9 @@ class Comparison:
     earlier_runs: tuple[Run, ...] = ()
     base_unreadable: bool = False
     slices: SliceTable = field(default_factory=SliceTable)
-    variants: tuple[VariantRanking, ...] = ()
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
     slots: Slots = NO_SLOTS
-    arms: tuple[ArmComparison, ...] = ()
 
     @property
     def has_implicit_base(self) -> bool:
@@ -182,8 +176,7 @@ def compare(
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
-    variants = tuple(rank_suites(run.suites, suite_criteria))
-    known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
+    known = Comparison(run, base_note=note, base_unreadable=unreadable, exemptions=exemptions)
     if base is None:
         return _describe_alone(known, choice, criteria, suite_criteria)
     base = without_rare_unscaled(base, suite_criteria)
@@ -213,7 +206,6 @@ def compare(
         newly_failing=tuple(find_flips(run, base, flipping, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, flipping, to=Status.PASSED)),
         gone=_list_gone(base, pairs),
-        arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
         earlier_runs=counted,
@@ -243,7 +235,7 @@ def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, 
         row for suite in run.suites if suite.evidence.counts_all(Use.ROWS) for row in new_rows(suite, "no baseline yet")
     )
     slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
-    return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
+    return replace(known, rows=rows, slices=slices)
 
 
 def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:

@@ -82,11 +82,12 @@ def apply_checks(
         checks: the checks in their order.
         run_findings: the findings about the whole run.
     """
-    by_check = list[tuple[SuiteCheck, list[Finding]]]()
-    for check in checks:
-        use = Use.ERRORS if check.in_arms else Use.LIMITS
-        if context.suite.evidence.counts(use):
-            by_check.append((check, list(check.find(replace(context, suite=context.suite.select(use))))))
+    uses = [(check, Use.ERRORS if check.in_arms else Use.LIMITS) for check in checks]
+    by_check = [
+        (check, list(check.find(replace(context, suite=context.suite.select(use)))))
+        for check, use in uses
+        if context.suite.evidence.counts(use)
+    ]
     suite_findings = [finding for _, found in by_check for finding in found]
     yield from suite_findings
     # Another rule may be the reason, such as a suite without cases.

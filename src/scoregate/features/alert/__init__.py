@@ -1,1 +1,1 @@
-"""`alert`: reports scores of the base branch that got worse."""
+"""`alert`: what got worse on the base branch is measured again, and reported."""

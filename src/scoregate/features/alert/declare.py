@@ -25,4 +25,4 @@ ALERT = Setting[tuple[AlertKind, ...]](
     "The comparison",
     after="approved",
 )
-FEATURE = Feature("alert", settings=(ALERT,), in_runs=False)
+FEATURE = Feature("alert", settings=(ALERT,))

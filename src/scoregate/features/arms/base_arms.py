@@ -16,7 +16,6 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind
 from scoregate.ci.settings.limit_fields import doubts_base
 from scoregate.ci.steps import PlannedRun
-from scoregate.core.exemptions import EXEMPTIONS
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.run import Run
 from scoregate.features.arms.contents import CONTENT, add_contents, read_options
@@ -86,7 +85,7 @@ async def measure_base_arms(planned: PlannedRun, ports: Ports) -> Baseline:
         return baseline
     part = replace(plan, launches=launches, broken=(), carried=None)
     at_base = settings.model_copy(update={"baseline": str(BaselineKind.RERUN)})
-    measured = await ports.rerun(part, at_base, folder=_FOLDER, exemptions=planned.slots.get(EXEMPTIONS))
+    measured = await ports.rerun(part, at_base, folder=_FOLDER, slots=planned.slots)
     if measured.run is None or not measured.run.suites:
         note = measured.note if measured.run is None else "the base has none of these skills"
         return replace(baseline, note="; ".join(filter(None, (baseline.note, note))))

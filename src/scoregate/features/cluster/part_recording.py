@@ -10,12 +10,11 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 from scoregate.ci.archive import PARTS, RUN_FOLDER, amend_run
 from scoregate.ci.cancel import run_until_stopped
 from scoregate.ci.launch import LaunchEvent, LaunchLayer, open_layers
-from scoregate.ci.partial_run import CaseFilter, FailureLimit
+from scoregate.ci.partial_run import CaseFilter, Excuse, FailureLimit
 from scoregate.ci.plan import Plan
 from scoregate.ci.recording import Recorder, flush_regularly
 from scoregate.ci.report import number_format
@@ -34,9 +33,6 @@ from scoregate.features.cluster.live import LiveRecording
 from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
 from scoregate.features.cluster.recovery import OF_SHARDS
 from scoregate.features.cluster.source_tree import SourceTree, pack_tree
-
-if TYPE_CHECKING:
-    from scoregate.core.comparison.quarantine import Quarantine
 
 _MOST_REASONS = 5
 
@@ -62,15 +58,15 @@ class PartRecorder:
         notices: Sequence[str],
         *,
         folder: str = RUN_FOLDER,
-        quarantine: Quarantine | None = None,
+        excuses: Sequence[Excuse] = (),
     ) -> Run:
         """Run the plan on the cluster; the run is on disk when this returns, or is cancelled."""
         recorder = self.recorder
         if not plan.launches:
-            return await recorder.record(plan, settings, notices, folder=folder, quarantine=quarantine)
+            return await recorder.record(plan, settings, notices, folder=folder, excuses=excuses)
         around = () if recorder.calls is None else (recorder.calls.around_launches,)
         async with open_layers(around, recorder.make_launching(plan, settings, folder)) as layers:
-            return await self._record(plan, settings, notices, layers, folder=folder, quarantine=quarantine)
+            return await self._record(plan, settings, notices, layers, folder=folder, excuses=excuses)
 
     async def _record(
         self,
@@ -80,13 +76,13 @@ class PartRecorder:
         layers: Sequence[LaunchLayer],
         *,
         folder: str,
-        quarantine: Quarantine | None,
+        excuses: Sequence[Excuse],
     ) -> Run:
         recorder = self.recorder
         is_main = folder == RUN_FOLDER
         head = await recorder.describe(plan, settings, notices)
         selected = CaseFilter.for_plan(settings.selection, plan)
-        failures = FailureLimit(settings.selection.max_failures if is_main else None, quarantine)
+        failures = FailureLimit(settings.selection.max_failures if is_main else None, excuses)
         scratch = Path(mkdtemp(dir=self.scratch))
         if is_main:  # `recovery` finds the attempts there if this process is killed
             (recorder.out / folder).mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,8 @@ from scoregate.features.decline.declare import MAX_DECLINE
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scoregate.ci.job import JobContext
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
@@ -43,7 +45,7 @@ class DeclineStep(Step):
         earlier = await find_decline_base(settings, connection=connection, base=base, list_runs=list_runs)
         return slots.put(EARLIER, earlier)
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         try:
             known = run.slots.get(STORED)
         except RecordError as error:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Judged, Step
+from scoregate.ci.steps import CompareRuns, Judged, Step
 from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scoregate.ci.baseline import Baseline
     from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
+    from scoregate.ci.partial_run import Excuse
     from scoregate.ci.settings import Settings
     from scoregate.core.comparison.comparison import Comparison
     from scoregate.core.runs.run import Run
@@ -39,12 +44,36 @@ class ExemptionsStep(Step):
         )
         return slots.put(EXEMPTIONS, entries)
 
-    async def restore_sides(self, run: Run, context: JobContext, slots: Slots) -> Slots:
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
         from scoregate.ci.exemptions import load_job_exemptions
 
         if slots.get(EXEMPTIONS) is not None:
             return slots
-        return slots.put(EXEMPTIONS, await load_job_exemptions(context.root, context.settings, context.environ))
+        return slots.put(EXEMPTIONS, await load_job_exemptions(root, settings, os.environ))
+
+    def excuse(self, slots: Slots, base: Run | None) -> Excuse | None:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return None
+        from scoregate.core.comparison.quarantine import Quarantine
+
+        return Quarantine(entries, base).covers
+
+    def store_base(self, run: Run, slots: Slots) -> Run:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return run
+        from scoregate.core.comparison.stable_cases import record_quarantine
+
+        return record_quarantine(run, entries)
+
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        entries = slots.get(EXEMPTIONS)
+        if entries is None or not entries.active_quarantine:
+            return compare(run, baseline)
+        from scoregate.features.exemptions.compared_cases import compare_without_quarantine
+
+        return compare_without_quarantine(entries, compare, run, baseline)
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 
 from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.plan import Plan, restrict_plan
+from scoregate.ci.plan import restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.comparison.comparison import compare
+from scoregate.ci.settings import BaselineKind
+from scoregate.ci.steps import Work
 from scoregate.core.comparison.pairing import find_undecided_cases
-from scoregate.core.comparison.quarantine import leave_out_quarantine
-from scoregate.core.exemptions import Exemptions
 from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run
 from scoregate.features.extras.declare import REPEATS_BUDGET
@@ -44,14 +42,13 @@ class _Budget:
         return chosen
 
 
-async def repeat_undecided_cases(
-    run: Run, baseline: Baseline, plan: Plan, settings: Settings, ports: Ports, *, exemptions: Exemptions
-) -> tuple[Run, Baseline]:
+async def repeat_undecided_cases(work: Work) -> tuple[Run, Baseline]:
     """Both runs with more trials of the cases in which they differ, or whose repeats differ, unless in quarantine.
 
     Cases are chosen without regard to the direction of the difference, extra trials always run on both sides, and the
     number of rounds is fixed. So both sides stay exchangeable if nothing changed, and the test keeps its level.
     """
+    run, baseline, settings, ports = work.run, work.baseline, work.settings, work.ports
     if settings.baseline_kind is not BaselineKind.RERUN or baseline.run is None:
         return _with_notice(run, _NO_BASE, ports), baseline
     trials = _count_trials(run)
@@ -59,12 +56,12 @@ async def repeat_undecided_cases(
     base = baseline.run
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id
-        for (script, suite), undecided in _list_undecided_cases(run, base, exemptions).items():
+        for (script, suite), undecided in _list_undecided_cases(work, run, base).items():
             if cases := budget.take(undecided):
                 chosen.setdefault(script, {})[suite] = cases
         if not chosen:
             break
-        part = restrict_plan(plan, chosen, repeats=REPEATS)
+        part = restrict_plan(work.plan, chosen, repeats=REPEATS)
         more = await ports.record(part, settings, (), folder=f"{RUN_FOLDER}/{EXTRA}{number}")
         more_base = await ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{EXTRA}{number}")
         if more_base.run is None:  # extra trials of one side alone would be no fair comparison
@@ -82,19 +79,18 @@ async def repeat_undecided_cases(
     return _with_notice(run, notice, ports), replace(baseline, run=base)
 
 
-def _list_undecided_cases(run: Run, base: Run, exemptions: Exemptions) -> dict[tuple[str, str], dict[str, int]]:
+def _list_undecided_cases(work: Work, run: Run, base: Run) -> dict[tuple[str, str], dict[str, int]]:
     """The undecided cases by script and suite id, with the number of trials that repeating each takes on both sides.
 
     A case that is undecided in one variant of its suite is repeated in all of them. A suite that sets its repeats keeps
     them.
     """
-    sides = leave_out_quarantine(run, base, (), exemptions)
-    comparison = compare(sides.run, sides.base)
+    comparison = work.compare(run, replace(work.baseline, run=base))
     found: dict[tuple[str, str], dict[str, int]] = {}
     for index, base_index in comparison.pairs_for(Use.REPEATS):
         suite = run.suites[index]
         if suite.script is not None:
-            undecided = find_undecided_cases(sides.run, comparison.base or base, index, base_index)
+            undecided = find_undecided_cases(comparison.run, comparison.base or base, index, base_index)
             found.setdefault((suite.script, suite.id), {}).update(dict.fromkeys(undecided, 0))
     for suite in run.suites:
         cases = found.get((suite.script or "", suite.id), {})

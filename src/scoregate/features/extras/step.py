@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoregate.ci.steps import Step, Work
-from scoregate.core.exemptions import EXEMPTIONS, Exemptions
 
 
 class ExtrasStep(Step):
@@ -18,10 +17,7 @@ class ExtrasStep(Step):
             return work
         from scoregate.features.extras.repeats import repeat_undecided_cases
 
-        exemptions = work.slots.get(EXEMPTIONS) or Exemptions()
-        run, baseline = await repeat_undecided_cases(
-            work.run, work.baseline, work.plan, work.settings, work.ports, exemptions=exemptions
-        )
+        run, baseline = await repeat_undecided_cases(work)
         return replace(work, run=run, baseline=baseline)
 
 

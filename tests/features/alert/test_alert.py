@@ -9,16 +9,15 @@ import anyio
 import pytest
 from tests.unit.core.test_slow_decline import FALLING, compare_last, nights
 
-from scoregate.ci.alert import find_alert
-from scoregate.ci.plan import Plan
-from scoregate.ci.ports import Ports
 from scoregate.ci.publish.alert_issue import has_recovered
 from scoregate.ci.report.alert import Alert, AlertProblem, AlertState
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import Judged, Work
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
+from scoregate.features.alert.second_run import find_alert
 
 STOPPED = SimpleNamespace(stop=SimpleNamespace(is_set=lambda: True))
 
@@ -27,14 +26,11 @@ def find(comparison: Comparison, *, min_pass_rate: float = 0.0) -> Alert:
     """The alert, if nothing can be measured again."""
     verdict = evaluate_gates(comparison, Policy(Limits(min_pass_rate=min_pass_rate)))
 
-    def judge_again(_: Run) -> Any:
+    def judge(_: Run) -> Judged:
         raise AssertionError("nothing is measured again")
 
-    async def find_it() -> Alert:
-        plan, ports = cast("Plan", None), cast("Ports", STOPPED)
-        return await find_alert(comparison, verdict, plan, Settings(), ports, judge_again=judge_again)
-
-    return anyio.run(find_it)
+    work = cast("Work", SimpleNamespace(settings=Settings(), ports=STOPPED))
+    return anyio.run(find_alert, work, Judged(comparison, verdict), judge)
 
 
 def test_a_slow_decline_is_reported_at_once() -> None:

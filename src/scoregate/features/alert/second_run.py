@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from scoregate.ci.plan import Plan, restrict_plan
-from scoregate.ci.ports import Ports
+from scoregate.ci.plan import restrict_plan
 from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_declines, list_problems
-from scoregate.ci.settings import Settings
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.gate import Verdict
+from scoregate.ci.steps import Judged, JudgeRun, Work
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run
@@ -18,44 +15,34 @@ from scoregate.core.runs.run import Run
 FOLDER = "confirm-alert"
 
 
-async def find_alert(
-    comparison: Comparison,
-    verdict: Verdict,
-    plan: Plan,
-    settings: Settings,
-    ports: Ports,
-    *,
-    judge_again: Callable[[Run], Iterable[AlertProblem]],
-) -> Alert:
+async def find_alert(work: Work, judged: Judged, judge: JudgeRun) -> Alert:
     """What a run reports: what got worse and is as bad in a second measurement, and scores that sank slowly.
 
     A slow decline isn't measured again: it is the mean of several runs already, which one more run hardly changes. Its
     level is lower instead.
 
     Args:
-        comparison: the comparison of the run.
-        verdict: its verdict.
-        plan: its plan.
-        settings: the settings of the project.
-        ports: runs suites.
-        judge_again: lists the problems of the second measurement, judged as the run was.
+        work: what was measured.
+        judged: the run.
+        judge: judges the second measurement as the run was.
     """
-    problems = tuple(list_problems(comparison, verdict))[:MOST_PROBLEMS]
-    declines = tuple(list_declines(comparison, min_effect=settings.min_effect))
-    run = comparison.run
+    settings, ports, run = work.settings, work.ports, judged.comparison.run
+    problems = tuple(list_problems(judged.comparison, judged.verdict))[:MOST_PROBLEMS]
+    declines = tuple(list_declines(judged.comparison, min_effect=settings.min_effect))
     if not problems:
-        is_known = run.complete and verdict.conclusion is not Conclusion.UNMEASURABLE
+        is_known = run.complete and judged.verdict.conclusion is not Conclusion.UNMEASURABLE
         state = AlertState.NONE if is_known else AlertState.UNKNOWN
         return _with_declines(Alert(state), declines)
     cases = _list_cases(run, {each.suite for each in problems})
     if not cases or ports.stop.is_set():
         return _with_declines(Alert(AlertState.UNKNOWN, problems), declines)
     repeats = settings.repeats if isinstance(settings.repeats, int) else 1
-    part = restrict_plan(plan, cases, repeats=repeats)
+    part = restrict_plan(work.plan, cases, repeats=repeats)
     again = await ports.record(part, settings, (), folder=FOLDER)
     if not again.complete:
         return _with_declines(Alert(AlertState.UNKNOWN, problems), declines)
-    confirmed_keys = {each.key for each in judge_again(_with_labels(again, run))}
+    second = judge(_with_labels(again, run))
+    confirmed_keys = {each.key for each in list_problems(second.comparison, second.verdict)}
     confirmed = tuple(each for each in problems if each.key in confirmed_keys)
     state = AlertState.CONFIRMED if confirmed else AlertState.NOT_CONFIRMED
     return _with_declines(Alert(state, confirmed or problems), declines)
