@@ -58,15 +58,14 @@ GROUPS = {
         " min_judge_agreement severity cluster suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators",
-    "Models": "model model_base_url model_headers cache prices gateway cassettes",
+    "Models": "model model_base_url model_headers cache prices gateway",
     "People": "min_agreement min_overrides",
-    "Reports": ("out keep_runs comment slices show_outputs annotations check_run otlp_endpoint key github_token"),
+    "Reports": ("out keep_runs comment slices show_outputs annotations check_run key github_token"),
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
 # How the types of the settings read, by the way the code writes them.
 TYPES = {
-    "Address": "address",
     "AgentPreset": "`claude`, `codex`, `gemini`, `opencode` or `copilot`",
     "AgentSettings": "table",
     "Annotated[Texts, AfterValidator(_check_paths), Field(alias='with', min_length=1)]": "list of texts",

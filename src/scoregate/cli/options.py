@@ -162,9 +162,7 @@ model_options: Callable[[Any], Any] = combine_options(
         type=click.Choice([mode.value for mode in GatewayMode]),
         help="Send calls of models through a local proxy that keeps the keys; record or replay them.",
     ),
-    click.option(
-        "--cassettes", metavar="[artifact|none|DIR]", help="Where the gateway records calls and replays them from."
-    ),
+    *list_declared_options("model"),
     *list_declared_options("budget"),
 )
 publish_options: Callable[[Any], Any] = combine_options(

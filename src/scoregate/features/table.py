@@ -14,6 +14,8 @@ from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
 from scoregate.features.drift.declare import FEATURE as DRIFT
 from scoregate.features.extras.declare import FEATURE as EXTRAS
+from scoregate.features.gateway.declare import FEATURE as GATEWAY
+from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.traces.declare import FEATURE as TRACES
 
@@ -37,10 +39,10 @@ FEATURES: tuple[Feature, ...] = (
     Feature("variants"),
     Feature("slices", has_hooks=False),
     Feature("costs"),  # the estimate needs to know what runs
-    Feature("gateway"),  # the calls explain the costs
+    GATEWAY,  # the calls explain the costs
     COVERAGE,
     ALERT,
-    Feature("otlp"),
+    OTLP,
     Feature("forks", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.fields import absolute_cache
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS
 
 if TYPE_CHECKING:  # most runs record nothing
     from scoregate.ci.dependencies.recording import UseRecorder
@@ -46,7 +47,8 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
 
 def _list_settings_paths(root: Path, tree: Tree, settings: Settings) -> tuple[str, ...]:
     """The files and folders that settings name: variables, recorded calls, and files of the command that installs."""
-    places = [root / each for each in (settings.env_file, settings.cassettes) if each]
+    declared = (each.of(settings) for each in FEATURE_SETTINGS if each.is_path)
+    places = [root / each for each in (settings.env_file, *declared) if each]
     named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]
     files = (os.path.relpath(root / word, tree.top) for word in settings.install.split())
     return (*named, *(each for each in files if each in tree.tracked))

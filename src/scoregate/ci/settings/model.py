@@ -9,9 +9,8 @@ from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field, SecretStr
+from pydantic import ConfigDict, Field, SecretStr
 
 from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
 from scoregate.ci.settings.command_fields import Commands
@@ -50,18 +49,6 @@ from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
-
-
-def _check_address(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an address that starts with http:// or https://")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must have no user, password or query; headers belong in OTEL_EXPORTER_OTLP_HEADERS")
-    return value.rstrip("/")
-
-
-Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 
 
 class Settings(FeatureSettings, LimitFields):
@@ -181,10 +168,6 @@ class Settings(FeatureSettings, LimitFields):
     """Show failures as annotations at the lines of their suites."""
     check_run: bool = False
     """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
-    otlp_endpoint: Address | None = None
-    """The address of an OpenTelemetry collector, such as `http://localhost:4318`. Each run's results are sent to it:
-    events `gen_ai.evaluation.result` to `/v1/logs`, means and costs to `/v1/metrics`, both over HTTP as JSON.
-    """
     key: Text | None = None
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
@@ -221,10 +204,6 @@ class Settings(FeatureSettings, LimitFields):
     """The gateway between suites and the providers of models: `off`, `on`, `record` or `replay`, or a table
     `[gateway]`. Suites get a token of the run instead of the keys; calls in any language are limited, counted and
     priced.
-    """
-    cassettes: Text = ".scoregate/cassettes"
-    """Where the gateway records calls and replays them from: a folder; `artifact`, to keep them with the run; or
-    `none`.
     """
     min_agreement: Rate | None = None
     """`scoregate agreement` fails if a judge's balanced accuracy against people's reviews is lower, or the share of

@@ -167,6 +167,7 @@ class Setting(Generic[_T]):
         doubts_base: whether results of the base are not reused while it is set.
         decides_results: whether results are only reused if it is equal.
         moves_suites: whether suites run on another machine unless it has its default.
+        is_path: whether it can name a file or folder of the project, which suites depend on.
         option: its option on the command line; None for none.
     """
 
@@ -185,6 +186,7 @@ class Setting(Generic[_T]):
     doubts_base: bool = False
     decides_results: bool = False
     moves_suites: bool = False
+    is_path: bool = False
     option: Option | None = None
 
     def of(self, settings: object) -> _T:

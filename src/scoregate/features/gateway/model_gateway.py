@@ -16,6 +16,7 @@ from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.records import record
 from scoregate.errors import SettingsError
+from scoregate.features.gateway.declare import CASSETTES
 from scoregate.features.gateway.folders import copy_folders
 from scoregate.features.gateway.proxy import (
     Gateway,
@@ -102,7 +103,7 @@ async def open_model_gateway(
         redact=context.redact,
         kept_cassettes=context.out / RUN_FOLDER / CASSETTES_FOLDER,
     )
-    if context.skips_missing and not setup.keys and context.settings.cassettes == "artifact":
+    if context.skips_missing and not setup.keys and CASSETTES.of(context.settings) == "artifact":
         setup = await _replay_base(setup, context, environ, scratch / CASSETTES_FOLDER)
     with setup.open() as running:
         yield running
@@ -228,10 +229,10 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
     Raises:
         SettingsError: the folder is outside of the project, or outputs of models may not be kept with the run.
     """
-    origin = settings.origin("cassettes")
-    if settings.cassettes == "none":
+    cassettes, origin = CASSETTES.of(settings), settings.origin(CASSETTES.name)
+    if cassettes == "none":
         return None
-    if settings.cassettes == "artifact":
+    if cassettes == "artifact":
         if settings.show_outputs == "none":
             raise SettingsError(
                 f'cassettes = "artifact" ({origin}) contradicts show_outputs = "none": '
@@ -239,9 +240,9 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
                 advice='Set cassettes to a folder, or to "none".',
             )
         return kept or root / _DEFAULT_FOLDER
-    folder = (root / settings.cassettes).resolve()
+    folder = (root / cassettes).resolve()
     if not folder.is_relative_to(root.resolve()):
-        raise SettingsError(f"cassettes = {settings.cassettes!r:.200} ({origin}) is outside of the project")
+        raise SettingsError(f"cassettes = {cassettes!r:.200} ({origin}) is outside of the project")
     return folder
 
 

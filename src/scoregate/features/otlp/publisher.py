@@ -28,6 +28,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_means import average_scores, count_evaluator_passes
 from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.core.text import replace_surrogates
+from scoregate.features.otlp.declare import OTLP_ENDPOINT
 
 if TYPE_CHECKING:
     import httpx
@@ -62,7 +63,7 @@ class OtlpTarget:
 def make_target(settings: Settings, endpoint: str, environ: Mapping[str, str]) -> OtlpTarget:
     """The collector at an address."""
     # A change could name another address in a file, and get the headers of the real one.
-    is_trusted = not settings.is_from_file("otlp_endpoint")
+    is_trusted = not settings.is_from_file(OTLP_ENDPOINT.name)
     headers = parse_headers(environ.get(HEADERS_VARIABLE, "")) if is_trusted else {}
     return OtlpTarget(endpoint, headers, settings.show_outputs is ShowOutputs.FULL)
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Step
+from scoregate.features.otlp.declare import OTLP_ENDPOINT
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
@@ -21,11 +22,11 @@ class OtlpStep(Step):
 
     def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
         is_of_another_run = context.subject is not None and not context.subject.measured_here
-        if context.settings.otlp_endpoint is None or is_of_another_run:
+        if (endpoint := OTLP_ENDPOINT.of(context.settings)) is None or is_of_another_run:
             return nullcontext(())
         from scoregate.features.otlp.publisher import make_target, publish_to_collector
 
-        target = make_target(context.settings, context.settings.otlp_endpoint, context.environ)
+        target = make_target(context.settings, endpoint, context.environ)
         return nullcontext((partial(publish_to_collector, target),))
 
 
