@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
@@ -19,6 +19,7 @@ from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
 
@@ -146,8 +147,8 @@ def _ask(source: Generator, *, kind: Kind, n: int, drop: float, uniform: bool) -
     for _ in range(ROUNDS):
         chosen = [int(case.removeprefix("case-")) for case in find_undecided_cases(run, base, 0, 0)]
         extra += REPEATS * len(chosen)
-        run = replace(run, extras=(*run.extras, _more(source, kind, after, chosen)))
-        base = replace(base, extras=(*base.extras, _more(source, kind, before, chosen)))
+        run = run.add_companion(TrialRole.EXTRA, _more(source, kind, after, chosen))
+        base = base.add_companion(TrialRole.EXTRA, _more(source, kind, before, chosen))
     comparison = compare(run, base, criteria=CRITERIA)
     red = evaluate_gates(comparison, Policy(Limits(max_drop={"*": 0.03}))).conclusion is Conclusion.FAILED
     even = _compare_evenly(source, kind, (before, after), extra) if uniform else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
 from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Policy
 from scoregate.core.runs.run import Run
 
@@ -225,8 +226,8 @@ def _repeat(source: Generator, *, kind: Failures, shape: Shape, lost: float, dro
         chosen = [int(case.removeprefix("case-")) for case in find_undecided_cases(run, base, 0, 0)]
         more = [kind.trials(source, shape, REPEATS, drop=each, lost=lost)[chosen] for each in drops]
         extras = [_choose(scores, chosen, shape) for scores in more]
-        run = replace(run, extras=(*run.extras, extras[0]))
-        base = replace(base, extras=(*base.extras, extras[1]))
+        run = run.add_companion(TrialRole.EXTRA, extras[0])
+        base = base.add_companion(TrialRole.EXTRA, extras[1])
     return compare(run, base, criteria=CRITERIA).rows[0]
 
 

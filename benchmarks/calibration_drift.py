@@ -18,6 +18,7 @@ from scoregate.core.comparison.adjusted_rows import AdjustRows
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.slice_rows import SliceChoice
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.run import Run
 from scoregate.features.drift.estimate import Drift, DriftState
 from scoregate.features.drift.step import STEP
@@ -171,7 +172,7 @@ def _ask_slices(source: Generator, *, kind: Kind, n: int, control: int, provider
     scores[chosen] = _scores(kind, source, moved)[chosen]
     choice = SliceChoice(({"f": {f"v{at}": list(range(at * n, (at + 1) * n)) for at in range(4)}},))
     plain = compare(new, base, criteria=CRITERIA, slices=choice)
-    controlled = replace(new, control=run_of({"e": scores[:, None]}))
+    controlled = new.add_companion(TrialRole.CONTROL, run_of({"e": scores[:, None]}))
     rows = compare(controlled, base, criteria=CRITERIA, slices=choice, adjusters=_find_adjusters(controlled, base))
     return SliceAnswer(tuple(each.row for each in plain.slices.rows), tuple(each.row for each in rows.slices.rows))
 
@@ -189,7 +190,7 @@ def _ask(source: Generator, *, kind: Kind, n: int, control: int, provider: float
     scores = np.full(n, np.nan)
     scores[chosen] = _scores(kind, source, moved)[chosen]
     plain = compare(new, base, criteria=CRITERIA).rows[0]
-    controlled = replace(new, control=run_of({"e": scores[:, None]}))
+    controlled = new.add_companion(TrialRole.CONTROL, run_of({"e": scores[:, None]}))
     adjusters = _find_adjusters(controlled, base)
     return Answer(plain, compare(controlled, base, criteria=CRITERIA, adjusters=adjusters).rows[0])
 

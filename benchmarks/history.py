@@ -17,17 +17,17 @@ from tempfile import TemporaryDirectory
 from rows import HEAD, Row
 
 from scoregate.ci.archive import RunWriter
-from scoregate.ci.history.folders import import_folders
-from scoregate.ci.history.location import open_history, shared_address
-from scoregate.ci.history.queries import RunFilter, load_case, load_costs, load_flaky, load_trend
-from scoregate.ci.history.rows import RunSource
-from scoregate.ci.history.stores import HistoryStore
 from scoregate.core.evaluation import Evaluation, Threshold, Usage
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.evidence import Trials
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.features.history.folders import import_folders
+from scoregate.features.history.location import open_history, shared_address
+from scoregate.features.history.queries import RunFilter, load_case, load_costs, load_flaky, load_trend
+from scoregate.features.history.rows import RunSource
+from scoregate.features.history.stores import HistoryStore
 
 CASES, EVALUATORS, SUITES = 2_000, ("exact", "helpful", "safe", "short"), 10
 START, HOUR = 1_735_689_600.0, 3_600.0  # 2025-01-01

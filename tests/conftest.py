@@ -53,10 +53,10 @@ MARKERS = {
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "integration/convert/test_yaml.py",
         "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
-        "features/arms/test_skills.py", "features/costs/test_estimates.py", "features/resume/",
-        "features/test_knock_out.py",
+        "features/arms/test_skills.py", "features/costs/test_estimates.py", "features/history/test_shared_history.py",
+        "features/otlp/", "features/resume/", "features/test_knock_out.py",
         "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
-        "integration/frameworks/", "integration/history/", "integration/host/", "integration/jobs/",
+        "integration/frameworks/", "integration/host/", "integration/jobs/",
         "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/",
         "integration/models/test_host.py",
         "integration/models/test_processes.py", "integration/offline/test_host.py", "integration/page/",
@@ -68,6 +68,7 @@ MARKERS = {
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
+        "features/check_run/",
         "integration/conversations/", "integration/endpoints/test_faults.py",
         "integration/execution/test_execute.py", "integration/github/", "features/imports/test_damage.py",
         "features/imports/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",

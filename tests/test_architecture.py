@@ -31,8 +31,6 @@ SHARED = {
     "ci.frameworks",
     "ci.git",
     "ci.github",
-    "ci.history",
-    "ci.install",
     "ci.interpreter",
     "ci.isolation",
     "ci.orphans",
@@ -51,9 +49,7 @@ SHARED = {
 STAGES = {
     "ci.baseline",
     "ci.discover",
-    "ci.environment",
     "ci.exemptions",
-    "ci.javascript",
     "ci.launch",
     "ci.report",
 }
@@ -61,22 +57,19 @@ STAGES = {
 GLUE = {
     "ci.base_results",
     "ci.kept_results",
-    "ci.comment_commands",
+    "ci.comment_command",
     "ci.base_settings",
     "ci.base_values",
     "ci.discovery",
     "ci.durations",
     "ci.env_file",
-    "ci.fork_comment",
     "ci.job",
     "ci.judge",
-    "ci.local_history",
     "ci.shards",
     "ci.observers",
     "ci.partial_run",
     "ci.pipeline",
     "ci.ports",
-    "ci.preparation",
     "ci.progress_file",
     "ci.protection",
     "ci.publishers",
@@ -88,9 +81,8 @@ GLUE = {
     "ci.required_variables",
     "ci.conditions",
     "ci.reuse",
-    "ci.skip_label",
     "ci.steps",
-    "ci.shared_history",
+    "ci.untrusted_run",
     "ci.wiring",
 }
 # What a package may import besides itself.
@@ -147,8 +139,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
-    "scoregate.ci.comment_commands.commit": "the only module that uses the token of an app",
-    "scoregate.ci.comment_commands.rerun": "one module for each command",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
     "scoregate.ci.launch.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
@@ -291,8 +281,13 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.answer_command", "comments"): "the command that answers them",
     ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
+    ("scoregate.cli.history_command", "history"): "the command of the history",
+    ("scoregate.cli.history_options", "history"): "its options",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
+    ("scoregate.cli.publish_command", "forks"): "publishes their runs",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
     ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
     ("scoregate.cli.list_command", "costs"): "models that are retired",
@@ -300,6 +295,8 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.plan_estimate", "costs"): "the same",
     ("scoregate.cli.run_gate", "resume"): "the option `--resume`",
     ("scoregate.cli.shard", "resume"): "a shard reuses its own last run",
+    ("scoregate.cli.run_gate", "history"): "runs are kept before `keep_runs` deletes them",
+    ("scoregate.cli.skipped_run", "skip_label"): "ends a job",
 }
 
 

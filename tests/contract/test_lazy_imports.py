@@ -40,7 +40,11 @@ LATE = {
         "scoregate.features.extras.repeats",
         "scoregate.features.imports.reader",
     ),
-    *("scoregate.ci.javascript", "scoregate.ci.install.plans", "scoregate.ci.discover.other_frameworks"),
+    *(
+        "scoregate.features.setup.javascript",
+        "scoregate.features.setup.install.plans",
+        "scoregate.ci.discover.other_frameworks",
+    ),
     *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
     *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),
     *(

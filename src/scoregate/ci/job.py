@@ -28,13 +28,10 @@ from scoregate.ci.github.context import (
     pull_request,
     refuse_fork_code,
 )
-from scoregate.ci.history.location import shared_address
-from scoregate.ci.history.stores import VARIABLE
-from scoregate.ci.publish.delivery import AlertTarget, HistoryTarget, OtlpTarget, PublishTarget, Render
-from scoregate.ci.publish.otlp import HEADERS_VARIABLE, parse_headers
+from scoregate.ci.publish.delivery import AlertTarget, PublishTarget, Render
 from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
 from scoregate.ci.report.context import ReportContext
-from scoregate.ci.runner import in_ci, in_container, read_ci_job
+from scoregate.ci.runner import in_container, read_ci_job
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.core.records import record
@@ -221,8 +218,6 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         redact=context.redact.text,
         redact_chunks=context.redact.stream,
         log=partial(print, flush=True),
-        history=_make_history_target(context),
-        otlp=_make_otlp_target(context),
         alert=_make_alert_target(context),
     )
     if context.connection is None or context.subject is None:
@@ -258,32 +253,3 @@ def _make_alert_target(context: JobContext) -> AlertTarget | None:
         return None
     webhooks = {each: context.environ.get(name, "").strip() for each, name in WEBHOOK_VARIABLES.items()}
     return AlertTarget(context.settings.alert, webhooks)
-
-
-def _make_otlp_target(context: JobContext) -> OtlpTarget | None:
-    """The OpenTelemetry collector of the settings; None without one, and for the results of another run."""
-    settings = context.settings
-    if settings.otlp_endpoint is None or (context.subject is not None and not context.subject.measured_here):
-        return None
-    # A change could name another address in a file, and get the headers of the real one.
-    is_trusted = not settings.is_from_file("otlp_endpoint")
-    headers = parse_headers(context.environ.get(HEADERS_VARIABLE, "")) if is_trusted else {}
-    return OtlpTarget(settings.otlp_endpoint, headers, settings.show_outputs is ShowOutputs.FULL)
-
-
-def _make_history_target(context: JobContext) -> HistoryTarget | None:
-    """The shared history that the run is written to; None on a developer's machine and for pull requests."""
-    address, connection = shared_address(context.environ), context.connection
-    if not address or not in_ci(context.environ):
-        return None
-    target = HistoryTarget(context.root, {VARIABLE: address})
-    if connection is None or context.subject is None:
-        return target
-    github = connection.github
-    if github.event_name not in WRITING_EVENTS or not context.subject.measured_here:
-        return None
-    branch = context.settings.base_branch or default_branch(github)
-    # A tag may have the name of the branch.
-    is_push_to_base = github.event_name == "push" and github.event.get("ref") == f"refs/heads/{branch}"
-    project = f"{github.repository}/{context.folder}".rstrip("/")
-    return replace(target, project=project, key=connection.key, base_branch=branch, is_base=is_push_to_base)

@@ -236,6 +236,6 @@ async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -
         comparison = await step.before_report(comparison, reporting.context)
     sections = list_sections(steps, replace(judged, comparison=comparison))
     view = build_view(comparison, judged.verdict, make_report_context(reporting.context), sections)
-    delivery = await reporting.publish(view, [each for step in steps for each in step.publishers()])
+    delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
     return replace(judged, view=view, warnings=delivery.warnings, pending=delivery.pending, comment=comment)

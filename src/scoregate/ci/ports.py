@@ -22,7 +22,7 @@ from scoregate.core.slots import NO_SLOTS, Slots
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
     from scoregate.ci.partial_run import Excuse
-    from scoregate.ci.publish.delivery import Delivery, Publisher
+    from scoregate.ci.publish.delivery import Delivery
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
 
@@ -67,7 +67,7 @@ class Reporting:
         apply_reviews: applies the reviews that were added after a run; it blocks.
         calibrations: reads how well judges agree with people; it blocks.
         announce: a context that is open from the start to the end of the pipeline.
-        publish: delivers the reports, also with these publishers of features.
+        publish: delivers the reports.
         context: the context of the job, for features.
         is_scheduled: whether the run is compared with the last one only, and not with several of its commit: between
             scheduled runs, what changes is the provider.
@@ -78,7 +78,7 @@ class Reporting:
     apply_reviews: Callable[[Run], Run]
     calibrations: Callable[[], Calibrations]
     announce: Callable[[], AbstractAsyncContextManager[None]]
-    publish: Callable[[ReportView, Sequence[Publisher]], Awaitable[Delivery]]
+    publish: Callable[[ReportView], Awaitable[Delivery]]
     context: JobContext
     is_scheduled: bool = False
     preload: Callable[[], None] = lambda: None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,10 @@ from scoregate.ci.baseline.rerun import check_base_exists
 from scoregate.ci.job import JobContext, make_publish_target
 from scoregate.ci.ports import Reporting
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.steps import Step
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
-    from scoregate.ci.publish.check_run import CheckRun
     from scoregate.ci.publish.delivery import Delivery, Publisher
     from scoregate.ci.report.view import ReportView
     from scoregate.core.comparison.agreement import Calibrations
@@ -40,7 +41,7 @@ def apply_stored_reviews(root: Path, run: Run) -> Run:
 
 def _has_waiting_battles(run: Run) -> bool:
     has_own = any(suite.columns.pending for suite in run.suites)
-    return has_own or any(map(_has_waiting_battles, run.extras))
+    return has_own or any(map(_has_waiting_battles, chain(*run.companions.values())))
 
 
 def load_calibrations(root: Path) -> Calibrations:
@@ -54,14 +55,15 @@ def load_calibrations(root: Path) -> Calibrations:
     return read_calibrations(open_store(root))
 
 
-def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> Reporting:
+def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers_run: bool = False) -> Reporting:
     """Build the sources of baselines, in order, and the publishers of reports.
 
     Args:
         context: the job's context.
+        steps: the features.
         is_developers_run: whether `scoregate run` runs the suites on a developer's machine.
     """
-    check = _check(context)
+    publishing = _Publishing(context, steps)
     connection, base = context.connection, context.base
     return Reporting(
         baselines=(
@@ -69,13 +71,13 @@ def build_reporting(context: JobContext, *, is_developers_run: bool = False) -> 
             partial(find_previous_baseline, context.root, is_usable=is_developers_run),
             partial(_find_artifact_baseline, context),
             partial(_find_branch_baseline, context),
-            partial(_find_history_baseline, context),
             partial(check_base_exists, context.root, base=base),
+            *(source for step in steps for source in step.baseline_sources(context)),
         ),
         apply_reviews=partial(apply_stored_reviews, context.root),
         calibrations=partial(load_calibrations, context.root),
-        announce=check.open if check else nullcontext,
-        publish=partial(_publish, context, check),
+        announce=publishing.open,
+        publish=publishing.publish,
         context=context,
         is_scheduled=connection is not None and connection.github.event_name == "schedule",
         preload=preload_reports,
@@ -98,26 +100,6 @@ async def _find_branch_baseline(context: JobContext, settings: Settings) -> Base
     return await find_branch_baseline(settings, context.connection, context.base)
 
 
-async def _find_history_baseline(context: JobContext, settings: Settings) -> Baseline | None:
-    if settings.baseline_kind is not BaselineKind.HISTORY:
-        return None
-    from scoregate.ci.baseline.history import find_history_baseline
-
-    connection, base = context.connection, context.base
-    return await find_history_baseline(
-        context.root, settings, environ=context.environ, connection=connection, base=base
-    )
-
-
-def _check(context: JobContext) -> CheckRun | None:
-    connection, subject = context.connection, context.subject
-    if not context.settings.check_run or connection is None or connection.api is None or subject is None:
-        return None
-    from scoregate.ci.publish.check_run import CheckRun
-
-    return None if subject.read_only else CheckRun(connection.api, subject.commit, connection.key, subject.run_url)
-
-
 def preload_reports() -> None:
     """Import what only the end of a run needs, and build what validates events."""
     import scoregate.ci.publishers
@@ -132,10 +114,24 @@ def preload_reports() -> None:
     load_renderers()
 
 
-async def _publish(
-    context: JobContext, check: CheckRun | None, view: ReportView, more: Sequence[Publisher]
-) -> Delivery:
-    from scoregate.ci.publishers import publish
-    from scoregate.ci.reports import load_renderers
+class _Publishing:
+    """Delivers the reports of a job by all publishers, those of features among them."""
 
-    return await publish(view, make_publish_target(context, load_renderers()), check, more=more)
+    def __init__(self, context: JobContext, steps: Sequence[Step]) -> None:
+        self._context, self._steps = context, steps
+        self._of_features: list[Publisher] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for step in self._steps:
+                self._of_features += await stack.enter_async_context(step.open_publishers(self._context))
+            yield
+
+    async def publish(self, view: ReportView) -> Delivery:
+        from scoregate.ci.publish.delivery import deliver
+        from scoregate.ci.publishers import PUBLISHERS
+        from scoregate.ci.reports import load_renderers
+
+        target = make_publish_target(self._context, load_renderers())
+        return await deliver(view, target, (*PUBLISHERS, *self._of_features))

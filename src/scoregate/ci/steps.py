@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
@@ -16,11 +18,12 @@ from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
     from scoregate.ci.partial_run import Excuse
-    from scoregate.ci.plan import Plan
-    from scoregate.ci.ports import Ports, RecordPlan
+    from scoregate.ci.plan import Plan, SuiteSource
+    from scoregate.ci.ports import BaselineSource, Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
@@ -146,6 +149,21 @@ class Step:
         """The checks of the gate that it adds."""
         return ()
 
+    def baseline_sources(self, context: JobContext) -> Sequence[BaselineSource]:
+        """Where else a baseline may come from."""
+        return ()
+
+    async def prepare(
+        self, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool
+    ) -> Interpreter | None:
+        """Make what suites run in, and find their Python; None to leave it to others. A dry call makes nothing.
+
+        Raises:
+            InstallError: it can't be made.
+            SettingsError: the named interpreter does not exist.
+        """
+        return None
+
     def around_run(self, recorder: Recorder, context: JobContext, scratch: Path) -> OpenRecorder:
         """Serve all recordings of a run until the block ends: the recorder with another environment, for example."""
         return nullcontext(recorder)
@@ -236,13 +254,28 @@ class Step:
         """Find what only reports need, once a run is judged in a job."""
         return comparison
 
-    def publishers(self) -> Sequence[Publisher]:
-        """What else delivers a report."""
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        """What else delivers the report, open from the start of a run to its end."""
+        return nullcontext(())
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        """What people can write in comments on pull requests."""
         return ()
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
+
+
+async def prepare(
+    steps: Sequence[Step], host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool = False
+) -> Interpreter:
+    """The Python that runs suites, from the first step that has one; else scoregate's own."""
+    for step in steps:
+        if (found := await step.prepare(host, settings, sources, dry=dry)) is not None:
+            return found
+    return Interpreter((sys.executable,), "the Python that scoregate runs under")
 
 
 @asynccontextmanager

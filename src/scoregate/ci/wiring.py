@@ -25,24 +25,21 @@ from scoregate.ci.baseline.rerun import (
 from scoregate.ci.discover.testset_files import find_in_tree
 from scoregate.ci.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
 from scoregate.ci.env_file import read_env_file
-from scoregate.ci.environment import VenvSpec
 from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.interpreter import Interpreter
+from scoregate.ci.interpreter import Interpreter, SuiteHost
 from scoregate.ci.job import JobContext, make_publish_target, open_job_context
 from scoregate.ci.observers import Observer
 from scoregate.ci.plan import Plan
 from scoregate.ci.ports import Ports, RecordPlan
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.process import ChildProcess, OpenChild, open_child, visible_environment
 from scoregate.ci.protection import Protection, protect_host_files
 from scoregate.ci.publish.delivery import write_first_outputs
 from scoregate.ci.recording import Recorder
 from scoregate.ci.reporting import build_reporting
-from scoregate.ci.runner import in_ci, in_container, read_ci_job
-from scoregate.ci.secrets import Redactor
+from scoregate.ci.runner import in_ci, read_ci_job
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.steps import Step, open_reader, open_recorder
+from scoregate.ci.steps import Step, open_reader, open_recorder, prepare
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -96,27 +93,19 @@ async def open_ports(
         local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
         async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
             suite_environ = recorder.environ
-            venv = make_venv_spec(
-                root,
-                context.environ,
-                scratch,
-                identity,
-                redact=context.redact,
-                print_line=print_line,
-                suite_environ=suite_environ,
-            )
+            host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
             visible = visible_environment(suite_environ)
             imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare_suites, venv),
+                prepare=partial(prepare, steps, host),
                 record=record,
                 rerun=partial(_rerun_baseline, steps, recorder, record, imports, context.base, find),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context, is_developers_run=is_developers_run(context, find)),
+                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
                 started=started,
                 scratch=scratch,
@@ -205,41 +194,6 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     if identity is not None:
         identity.share(spent)
     return {"SCOREGATE_SPENT": str(spent)}
-
-
-def make_venv_spec(
-    root: Path,
-    environ: Mapping[str, str],
-    scratch: Path,
-    identity: Identity | None = None,
-    *,
-    redact: Redactor,
-    print_line: PrintLine,
-    suite_environ: Mapping[str, str] | None = None,
-) -> VenvSpec:
-    """Where the suites' environment is made, and by which user.
-
-    Args:
-        root: the project.
-        environ: the host's environment.
-        scratch: a folder outside of the project.
-        identity: the user that makes it; None for the host's own.
-        redact: removes secrets from what is printed.
-        print_line: prints a line.
-        suite_environ: the environment of suites; the host's own by default.
-    """
-    host_python_is_fallback = in_container(environ)
-    automatic = host_python_is_fallback or environ.get("SCOREGATE_ACTION") == "1"
-    return VenvSpec(
-        root,
-        scratch,
-        suite_environ or environ,
-        redact,
-        print_line,
-        identity,
-        automatic=automatic,
-        host_python_is_fallback=host_python_is_fallback,
-    )
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

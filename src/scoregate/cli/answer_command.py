@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import click
 
-from scoregate.ci.comment_commands.answer import Answer, answer_event
-from scoregate.ci.comment_commands.approve import NO_RUN
-from scoregate.ci.comment_commands.context import CommandContext
+from scoregate.ci.comment_command import Answer, CommandContext
 from scoregate.ci.github.commands import command as log_command
 from scoregate.ci.github.commands import outputs_text
 from scoregate.ci.github.context import GitHubJob, find_token, open_connection
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import load_settings
+from scoregate.ci.untrusted_run import compare_run
 from scoregate.cli.text_output import print_line
 from scoregate.errors import UsageError
+from scoregate.features.comments.answer import answer_event
+from scoregate.features.comments.run import NO_RUN
 from scoregate.features.steps import STEPS
 
 
@@ -51,7 +53,9 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
                 "`scoregate answer` needs a job of GitHub with a token",
                 advice="Run it in a job on `issue_comment`: see docs/guides/commands.md.",
             )
-        context = CommandContext(root, os.environ, connection, connection.api, redact, STEPS, app_token)
+        kinds = [kind for step in STEPS for kind in step.comment_commands]
+        compare = partial(compare_run, STEPS)
+        context = CommandContext(root, os.environ, connection, connection.api, redact, kinds, compare, app_token)
         answer = await answer_event(context)
         _write_outputs(connection.github, answer)
     if answer is None:
@@ -61,13 +65,13 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
         print(log_command("warning", redact.text(warning), title="scoregate"), flush=True)
     if answer.refusal is not None:
         raise answer.refusal
-    started = answer.outputs["commit"]
+    started = answer.outputs.get("commit")
     print_line(f"{started} is approved; the next job runs it." if started else "The command is answered.")
     return 0
 
 
 def _write_outputs(github: GitHubJob, answer: Answer | None) -> None:
-    values = NO_RUN if answer is None else answer.outputs
+    values = {**NO_RUN, **({} if answer is None else answer.outputs)}
     if github.output is not None:
         with github.output.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(outputs_text(values))

@@ -23,11 +23,10 @@ from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.core.runs.model_calls import ModelCalls
-from scoregate.errors import MissingExtra, SettingsError, UsageError
-from scoregate.features.gateway.counts import CallCounter
-from scoregate.features.gateway.model_gateway import ModelGateway, prepare_gateway
+from scoregate.errors import SettingsError, UsageError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a package of the gateway may be missing
+    from scoregate.features.gateway.model_gateway import ModelGateway
     from scoregate.features.gateway.proxy.sessions import SuiteSession
 
 _LOOPBACK = "127.0.0.1"
@@ -63,6 +62,9 @@ def command(
     COMMAND gets a token and the address of the gateway in the variables of each provider. Without a COMMAND, the
     gateway serves until Ctrl+C, and prints these variables for other terminals.
     """
+    from scoregate.features.gateway.counts import CallCounter
+    from scoregate.features.gateway.model_gateway import prepare_gateway
+
     root = project_root(flags)
     host, name, pair = _take_address(flags)
     if mode is not None:
@@ -104,10 +106,8 @@ def _take_address(flags: dict[str, Any]) -> tuple[str, str, tuple[Path, Path] | 
     certificate, key = flags.pop("certificate"), flags.pop("certificate_key")
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --certificate-key go together")
-    try:
-        from scoregate.features.gateway.proxy.certificate import check_certificate, is_any_address, is_loopback
-    except ImportError as error:
-        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
+    from scoregate.features.gateway.proxy.certificate import check_certificate, is_any_address, is_loopback
+
     if certificate is not None:
         check_certificate(certificate, key)
     elif not is_loopback(host) and not is_insecure:

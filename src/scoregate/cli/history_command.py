@@ -12,11 +12,20 @@ from pathlib import Path
 import anyio
 import click
 
-from scoregate.ci.history.folders import ImportResult, import_folders, list_run_folders
-from scoregate.ci.history.location import embedded_path, open_history, shared_address
-from scoregate.ci.history.names import check_case, check_suite
-from scoregate.ci.history.project import find_project_name
-from scoregate.ci.history.queries import (
+from scoregate.ci.report import number_format
+from scoregate.ci.secrets import Redactor, secret_values
+from scoregate.ci.settings import Settings
+from scoregate.cli.history_formats import AnswerTarget, Column, write_rows
+from scoregate.cli.history_options import RunChoice, answer_options, run_options
+from scoregate.cli.options import load_project_settings, project_root
+from scoregate.cli.text_output import CommandGroup, print_line, print_warning
+from scoregate.core.records import record
+from scoregate.errors import UsageError
+from scoregate.features.history.folders import ImportResult, import_folders, list_run_folders
+from scoregate.features.history.location import embedded_path, open_history, shared_address
+from scoregate.features.history.names import check_case, check_suite
+from scoregate.features.history.project import find_project_name
+from scoregate.features.history.queries import (
     COST_GROUPS,
     CaseScore,
     CostRow,
@@ -28,17 +37,8 @@ from scoregate.ci.history.queries import (
     load_trend,
     load_trends,
 )
-from scoregate.ci.history.rows import RunSource
-from scoregate.ci.history.stores import HistoryStore
-from scoregate.ci.report import number_format
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.cli.history_formats import AnswerTarget, Column, write_rows
-from scoregate.cli.history_options import RunChoice, answer_options, run_options
-from scoregate.cli.options import load_project_settings, project_root
-from scoregate.cli.text_output import CommandGroup, print_line, print_warning
-from scoregate.core.records import record
-from scoregate.errors import UsageError
+from scoregate.features.history.rows import RunSource
+from scoregate.features.history.stores import HistoryStore
 
 _MOST_RUNS = 100
 STORED_KINDS = ("artifacts", "branch")
@@ -114,7 +114,7 @@ def import_command(runs: tuple[Path, ...], project: str | None, key: str | None,
 
 async def _import_stored(opened: OpenProject, kind: str, key: str | None) -> ImportResult:
     from scoregate.ci.github.context import open_connection
-    from scoregate.ci.shared_history import import_stored_runs
+    from scoregate.features.history.job_runs import import_stored_runs
 
     settings = opened.settings if key is None else opened.settings.model_copy(update={"key": key})
     async with open_connection(settings, os.environ) as connection:
@@ -122,7 +122,7 @@ async def _import_stored(opened: OpenProject, kind: str, key: str | None) -> Imp
 
 
 def _delete_embedded() -> None:
-    from scoregate.ci.history.embedded import delete_file
+    from scoregate.features.history.embedded import delete_file
 
     if shared_address(os.environ):
         raise UsageError("--rebuild deletes only the history in .scoregate-cache, and SCOREGATE_HISTORY is set")
@@ -255,7 +255,7 @@ _FLAKY: Sequence[Column] = (
 @run_options
 def page(output: Path | None, choice: RunChoice) -> None:
     """Write a page with the trends of all evaluators over months, flaky cases and costs: one file, to open offline."""
-    from scoregate.ci.report.html.trends import HistoryData, render_trends
+    from scoregate.features.history.page import HistoryData, render_trends
 
     with open_project(choice.project) as opened:
         store = opened.store

@@ -14,17 +14,19 @@ from rich.text import Text
 
 from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
+from scoregate.ci.interpreter import SuiteHost
 from scoregate.ci.plan import DiscoveredSuites, Launch, Plan, make_plan
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.wiring import is_developers_run, make_venv_spec
+from scoregate.ci.steps import prepare
+from scoregate.ci.wiring import is_developers_run
 from scoregate.cli.console import make_console
 from scoregate.cli.options import baseline_options, load_project_settings, project_root, selection_options
 from scoregate.cli.other_frameworks import explain_settings
 from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.verbose import format_notices, format_python, format_skipped, format_source
+from scoregate.features.steps import STEPS
 
 
 @click.command("list")
@@ -94,8 +96,8 @@ async def _make_plan(
     suites = await discover(root, settings, environ=environ)
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
-        spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
-        interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
+        host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
+        interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
     plan = make_plan(suites, settings, interpreter=interpreter, root=root)
     return suites, plan, await _explain_affected(root, settings, plan) if affected else {}
 
@@ -109,6 +111,6 @@ async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mappi
     from scoregate.features.steps import STEPS
 
     async with open_job_context(root, os.environ, settings) as context:
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         return (await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))).reasons

@@ -81,4 +81,4 @@ async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
         check = partial(check_with_baseline, base, STEPS, amend) if is_sharded else lambda sides: sides.run
-        return await gate_finished_run(run, settings, build_reporting(context), STEPS, amend=amend, check=check)
+        return await gate_finished_run(run, settings, build_reporting(context, STEPS), STEPS, amend=amend, check=check)

@@ -44,6 +44,7 @@ from scoregate.core.sharding.packing import MOST_MATRIX_JOBS
 from scoregate.core.sharding.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.costs.forecast import Forecast, check_budget, make_forecast
+from scoregate.features.steps import STEPS
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|)")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -168,7 +169,7 @@ async def _divide(
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        baseline = await find_baseline(settings, build_reporting(context))
+        baseline = await find_baseline(settings, build_reporting(context, STEPS))
         plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
         forecast = await make_forecast(plan, settings, baseline)
     tree = await git.read_work_tree(root)

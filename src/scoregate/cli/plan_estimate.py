@@ -15,18 +15,18 @@ import click
 from scoregate.ci.archive.lock import lock_folder
 from scoregate.ci.discovery import discover, find_suites
 from scoregate.ci.env_file import read_env_file
+from scoregate.ci.interpreter import SuiteHost
 from scoregate.ci.job import open_job_context
 from scoregate.ci.pipeline import find_baseline
 from scoregate.ci.plan import Plan, make_plan
 from scoregate.ci.ports import Ports
-from scoregate.ci.preparation import prepare_suites
 from scoregate.ci.report.text import one_line
 from scoregate.ci.reporting import build_reporting
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import PlannedRun, change_plan
+from scoregate.ci.steps import PlannedRun, change_plan, prepare
 from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.ci.wiring import is_developers_run, make_venv_spec, open_ports
+from scoregate.ci.wiring import is_developers_run, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.core.records import record
 from scoregate.features.costs.estimate import PlanEstimate, Probe
@@ -72,12 +72,12 @@ async def _estimate(root: Path, settings: Settings) -> PlannedCost:
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        reporting = build_reporting(context, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         with temporary_folder() as scratch:
             redact = Redactor(secret_values(os.environ))
-            spec = make_venv_spec(root, os.environ, scratch, redact=redact, print_line=lambda _: None)
-            interpreter = await prepare_suites(spec, settings, suites.sources, dry=True)
+            host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
+            interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
         plan = make_plan(suites, settings, interpreter=interpreter, root=root)
         planned = await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))
         forecast = await make_forecast(planned.plan, settings, baseline, whole=True)

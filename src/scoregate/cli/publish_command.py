@@ -10,17 +10,18 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.comment_commands.publish import publish_approved_run
-from scoregate.ci.fork_comment import PublishedRun, publish_fork_runs
 from scoregate.ci.job import open_job_context
 from scoregate.ci.report.text import one_line
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
+from scoregate.ci.untrusted_run import PublishedRun
 from scoregate.cli.failure_report import report_failure
 from scoregate.cli.options import project_root, report_options
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.stored_runs import load_suite_settings
+from scoregate.features.comments.publish import publish_approved_run
+from scoregate.features.forks.publish import publish_fork_runs
 from scoregate.features.steps import STEPS
 
 

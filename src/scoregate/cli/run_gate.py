@@ -15,7 +15,6 @@ import anyio
 
 from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.ci.discovery import FindSuites, find_suites
-from scoregate.ci.local_history import keep_oldest_runs
 from scoregate.ci.observers import Observer
 from scoregate.ci.pipeline import run_gate
 from scoregate.ci.ports import Ports
@@ -130,6 +129,8 @@ def run_project(
 
 
 def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    from scoregate.features.history.deleted_runs import keep_oldest_runs
+
     try:
         keep_oldest_runs(root, root / settings.out, settings.keep_runs, os.environ)
     except HistoryError as error:

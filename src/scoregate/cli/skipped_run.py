@@ -32,7 +32,7 @@ def end_if_skipped(root: Path, settings: Settings) -> bool:
     if github is None or "pull_request" not in github.event:
         return False
     from scoregate.ci.github.labels import LabelRefused
-    from scoregate.ci.skip_label import SKIP_LABEL, find_skipped_run, names_skip_label
+    from scoregate.features.skip_label.label import SKIP_LABEL, find_skipped_run, names_skip_label
 
     if not names_skip_label(github):
         return False

@@ -37,4 +37,4 @@ def _load_step(feature: Feature) -> Step:
     return step
 
 
-STEPS: tuple[Step, ...] = tuple(map(_load_step, FEATURES))
+STEPS: tuple[Step, ...] = tuple(_load_step(each) for each in FEATURES if each.in_runs)

@@ -9,14 +9,17 @@ from scoregate.core.declarations.declaration import Feature
 from scoregate.features.decline.declare import FEATURE as DECLINE
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("setup"),
     Feature("imports"),
     Feature("traces"),  # what suites do at the gateway happens within their traces
     Feature("foreign"),
     Feature("cluster"),
+    Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("resume"),
     Feature("affected"),  # what the base measured comes before what an earlier attempt did
     Feature("extras"),
+    Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved
     Feature("drift"),
     Feature("confirm"),  # repeats and the control can change which cases fail newly
@@ -26,5 +29,9 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
     Feature("coverage"),
+    Feature("otlp"),
     Feature("alert"),
+    Feature("forks", in_runs=False),
+    Feature("skip_label", in_runs=False),
+    Feature("check_run"),  # completes the check once everything else is delivered
 )

@@ -30,10 +30,10 @@ def apply_reviews(run: Run, store: Callable[[], Store]) -> Run:
     Raises:
         StoreError: the verdicts cannot be read.
     """
-    extras = tuple(apply_reviews(extra, store) for extra in run.extras)
+    companions = run.change_companions(lambda each: apply_reviews(each, store))
     if any(suite.columns.pending for suite in run.suites):
         run = _revise_run(run, review_applier(store))
-    return replace(run, extras=extras)
+    return replace(run, companions=companions)
 
 
 _ReviseCase = Callable[[CaseResult], CaseResult]

@@ -9,7 +9,8 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.shards.merge_shards import check_with_baseline
 from scoregate.ci.steps import ComparedSides
 from scoregate.core.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
-from scoregate.core.runs.run import Confirmation, Run
+from scoregate.core.runs.confirmations import Confirmation, confirmations_of, with_confirmations
+from scoregate.core.runs.run import Run
 from scoregate.core.slots import NO_SLOTS
 from scoregate.features.confirm.tries import MOST_CASES
 from scoregate.features.steps import STEPS
@@ -20,11 +21,11 @@ def test_cases_in_quarantine_take_no_retries_of_others() -> None:
     cases = [f"c{at:02}" for at in range(30)]
     before, now = (ExampleSuite("demo", [Trial(case, [Score("e", score)]) for case in cases]) for score in (1.0, 0.0))
     base = make_base(before)
-    run = make_run(now, confirmations=tuple(Confirmation("demo", case, (True, True)) for case in cases[2:]))
+    run = with_confirmations(make_run(now), (Confirmation("demo", case, (True, True)) for case in cases[2:]))
     entries = tuple(QuarantinedCases("ana", "flaky", "2999-12-31", case=case) for case in cases[:2])
     slots = NO_SLOTS.put(EXEMPTIONS, Exemptions(quarantined=entries, today="2026-11-28"))
     amended = list[Run]()
     sides = ComparedSides(run, Baseline(base, "main"), Settings(), slots)
     checked = check_with_baseline("", STEPS, amended.append, sides)
-    assert [each.case for each in checked.confirmations] == cases[2 : 2 + MOST_CASES]
+    assert [each.case for each in confirmations_of(checked)] == cases[2 : 2 + MOST_CASES]
     assert amended == [checked]

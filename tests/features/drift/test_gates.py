@@ -12,6 +12,7 @@ from tests.unit.core.builders import ExampleSuite, run_of, scored
 from scoregate.ci.steps import find_adjusters
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import Verdict, evaluate_gates
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Criteria, Limits, Policy
 from scoregate.core.runs.run import Run
 from scoregate.features.drift.step import STEP
@@ -35,16 +36,16 @@ def judge(run: Run, base: Run, limits: Limits) -> Verdict:
 def test_drift_that_hides_a_regression_fails_the_gate(limits: Limits) -> None:
     """The provider got better by as much as the change made it worse, so no score moved."""
     base = run_on(draw(0.7, 1))
-    run = replace(run_on(draw(0.7, 1), "head"), control=run_on(draw(0.9, 3)))
-    assert judge(run, base, limits).exit_code == 1
-    assert judge(replace(run, control=None), base, limits).exit_code == 0
+    run, control = run_on(draw(0.7, 1), "head"), run_on(draw(0.9, 3))
+    assert judge(run.add_companion(TrialRole.CONTROL, control), base, limits).exit_code == 1
+    assert judge(run, base, limits).exit_code == 0
 
 
 @pytest.mark.parametrize("limits", [Limits(fail_on_regression=True), Limits(max_drop={"*": 0.1})])
 def test_drift_that_explains_a_drop_passes_the_gate(limits: Limits) -> None:
     base = run_on(draw(0.9, 1))
-    run = replace(run_on(draw(0.7, 2), "head"), control=run_on(draw(0.7, 3)))
-    found = judge(run, base, limits)
+    run, control = run_on(draw(0.7, 2), "head"), run_on(draw(0.7, 3))
+    found = judge(run.add_companion(TrialRole.CONTROL, control), base, limits)
     assert found.exit_code == 0
     assert "with the drift of the provider, which explains it" in found.findings[-1].value
-    assert judge(replace(run, control=None), base, limits).exit_code == 1
+    assert judge(run, base, limits).exit_code == 1

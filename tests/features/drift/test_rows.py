@@ -15,6 +15,7 @@ from scoregate.core.comparison.comparison import Comparison, compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.slice_rows import SliceChoice
 from scoregate.core.event_values import EvaluatorInfo
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
@@ -42,7 +43,8 @@ def compare_all(run: Run, base: Run, **more: Any) -> Comparison:
 
 
 def compare_with(control: Run | None, new: Run, base: Run) -> Row:
-    return compare_all(replace(new, commit="head", control=control), base).rows[0]
+    run = replace(new, commit="head")
+    return compare_all(run if control is None else run.add_companion(TrialRole.CONTROL, control), base).rows[0]
 
 
 def drift_of(row: Row) -> Drift:
@@ -134,7 +136,7 @@ def test_shifts_of_many_evaluators_are_corrected_for_their_number() -> None:
     tables = [draw(0.8, 300, seed) for seed in range(12)]
     base, new = make_run(*tables), make_run(*(draw(0.8, 300, 100 + seed) for seed in range(12)))
     control = make_run(*(draw(0.8, 300, 200 + seed) for seed in range(12)))
-    rows = compare_all(replace(new, control=control), base).rows
+    rows = compare_all(new.add_companion(TrialRole.CONTROL, control), base).rows
     assert not any(drift_of(row).has_moved() for row in rows)
     alone = [
         compare_with(make_run(draw(0.8, 300, 200 + index)), make_run(tables[index]), make_run(tables[index]))
@@ -152,8 +154,9 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
     control = {case: score for case, score in moved.items() if case % 2 == 0 and (case < 400 or case > 580)}
     languages = {"fr": list(range(400)), "de": list(range(400, 600))}
     choice = SliceChoice(({"language": languages},))
-    run = replace(make_run(moved, commit="head"), control=make_run(control))
-    found = {each.value: each.row for each in compare_all(run, make_run(base), slices=choice).slices.rows}
+    run = make_run(moved, commit="head")
+    controlled = run.add_companion(TrialRole.CONTROL, make_run(control))
+    found = {each.value: each.row for each in compare_all(controlled, make_run(base), slices=choice).slices.rows}
     drift = drift_of(found["fr"])
     assert (found["fr"].label, drift.state, drift.cases, drift.label) == (
         RowLabel.EXPLAINED,
@@ -164,7 +167,7 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
     assert drift.shift == pytest.approx(-29 / 200)
     assert (drift_of(found["de"]).state, found["de"].label) == (DriftState.TOO_SMALL, RowLabel.UNCHANGED)
     # Without a control, the slice is worse.
-    without = compare_all(replace(run, control=None), make_run(base), slices=choice)
+    without = compare_all(run, make_run(base), slices=choice)
     plain = {each.value: each.row for each in without.slices.rows}
     assert (plain["fr"].label, plain["fr"].adjustment) == (RowLabel.WORSE, None)
 
@@ -191,7 +194,8 @@ def test_an_interval_stays_within_the_largest_possible_change() -> None:
 def test_a_control_leaves_the_movement_of_whole_runs_out() -> None:
     """A control says how far the provider moved since the base; movement of runs without it would count it again."""
     base, new = make_run(draw(0.9, 400, 1)), make_run(draw(0.9, 400, 2))
-    (with_control,) = compare_all(replace(new, control=make_run(draw(0.9, 400, 3))), base, earlier=()).rows
+    controlled = new.add_companion(TrialRole.CONTROL, make_run(draw(0.9, 400, 3)))
+    (with_control,) = compare_all(controlled, base, earlier=()).rows
     (alone,) = compare_all(new, base, earlier=()).rows
     assert (with_control.movement, alone.movement) == (None, None)
     assert with_control.adjustment is not None

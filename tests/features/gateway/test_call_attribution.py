@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, UsageCounted
 from scoregate.core.evaluation import Usage
@@ -15,7 +16,7 @@ from scoregate.core.events import CaseOutput, Errored, Event, Scored, SuiteFinis
 from scoregate.core.runs.run import Script
 from scoregate.features.gateway.counts import CallCounter
 from scoregate.features.gateway.layer import GatewayLayer
-from scoregate.features.gateway.model_gateway import ModelGateway
+from scoregate.features.gateway.model_gateway import GatewaySetup, ModelGateway
 from scoregate.features.gateway.proxy.sessions import CallOrigin, Sessions, SuiteSession
 
 
@@ -60,8 +61,8 @@ def count_usage(gateway: OneSession, *steps: Event | tuple[CallOrigin, Usage]) -
 
     session: Any = gateway
     launch: Any = SimpleNamespace(name="run")
-    running = ModelGateway(session, frozenset(), frozenset(), frozenset())
-    layer = GatewayLayer(running, CallCounter(session), is_base=False)
+    setup = GatewaySetup(Mock(providers={}), frozenset(), frozenset())
+    layer = GatewayLayer(ModelGateway(session, setup), CallCounter(session), is_base=False)
     with layer.open_session(launch, collect) as (_, emit):
         for step in steps:
             if isinstance(step, tuple):

@@ -18,6 +18,7 @@ from tests.integration.host.conftest import Project, Ran, project
 from scoregate.ci.plan import RowColumns
 from scoregate.core.comparison.comparison import Comparison, compare, count_positional_cases
 from scoregate.core.identity import digest
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.reducer import RunReducer
 from scoregate.core.runs.run import Run
 from scoregate.features.imports.common import FreeNames, Trial
@@ -519,9 +520,9 @@ def test_extra_trials_of_a_baseline_get_the_names_of_its_cases() -> None:
     (suite,) = base.suites
     old = replace(suite, columns=replace(suite.columns, hashes=[f"old {number}" for number in range(12)]))
     renamed = replace(base, suites=(old,))
-    comparison = compare(replace(run, extras=(run,)), replace(renamed, extras=(renamed,)))
+    comparison = compare(*(each.add_companion(TrialRole.EXTRA, each) for each in (run, renamed)))
     assert comparison.base is not None
-    assert comparison.base.extras[0].suites[0].columns.hashes == run.suites[0].columns.hashes
+    assert comparison.base.companions_of(TrialRole.EXTRA)[0].suites[0].columns.hashes == run.suites[0].columns.hashes
     (row,) = comparison.rows
     assert (row.n, row.added, row.removed) == (12, 0, 0)
 

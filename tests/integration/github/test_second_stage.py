@@ -14,6 +14,7 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.test_escape import tags, to_html
 
 from scoregate.core.gate.finding import Conclusion
+from scoregate.core.runs.confirmations import confirmations_of
 
 pytestmark = pytest.mark.anyio
 FAILED = {"suite": 0, "hash": "c0", "evaluations": {"e": {"score": 0.0, "threshold": {"gte": 0.5}}}}
@@ -152,7 +153,7 @@ async def test_claimed_retries_are_ignored(stage: Stage) -> None:
     critical = {**FAILED, "tags": ["critical"]}
     (published,) = await stage.publish(record(cases=[critical], confirmations=tried))
     assert published.outcome is not None, published.problem
-    assert published.outcome.comparison.run.confirmations == ()
+    assert confirmations_of(published.outcome.comparison.run) == ()
     assert published.outcome.verdict.conclusion is Conclusion.FAILED
 
 

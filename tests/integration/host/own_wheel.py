@@ -25,4 +25,4 @@ def own_wheel() -> str:
 @pytest.fixture
 def installed_from_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let environments of suites get scoregate from the wheel."""
-    monkeypatch.setattr("scoregate.ci.environment.sdk_requirement", own_wheel)
+    monkeypatch.setattr("scoregate.features.setup.environment.sdk_requirement", own_wheel)

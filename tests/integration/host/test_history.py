@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.host.conftest import Project, Ran, suite
 
-from scoregate.ci import local_history
+from scoregate.features.history import deleted_runs
 
 OTHER = suite(good=1).replace("id='demo'", "id='other'")
 
@@ -94,7 +94,7 @@ def test_large_runs_are_not_kept_and_a_history_that_cant_be_written_is_a_warning
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.write("scoregate.toml", "keep_runs = 1")
-    monkeypatch.setattr(local_history, "_MOST_SCORES", 1)
+    monkeypatch.setattr(deleted_runs, "_MOST_SCORES", 1)
     for _ in range(3):
         run_with(project, good=2)
     assert not (project.root / ".scoregate-cache/history.sqlite").exists()

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from tests.fakes.github import events
-from tests.integration.history.cluster import ENCODED, PASSWORD, Cluster, find_programs, open_cluster
+from tests.features.history.cluster import ENCODED, PASSWORD, Cluster, find_programs, open_cluster
 from tests.integration.jobs.world import World
 
-from scoregate.ci.history.postgres import PostgresHistory
-from scoregate.ci.history.queries import RunFilter, load_trend
+from scoregate.features.history.postgres import PostgresHistory
+from scoregate.features.history.queries import RunFilter, load_trend
 
 WORSE = {"fn": "lambda case: case.input if '1' not in case.input else 'no'", "good": 20}
 ALL = RunFilter("acme/bot")

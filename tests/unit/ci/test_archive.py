@@ -164,8 +164,7 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
 def test_run_json_has_every_field() -> None:
     assert {each.name for each in fields(Run)} - RUN_FIELDS == {
         "suites",
-        "extras",
-        "control",
+        "companions",
         "read",
         "read_inputs",
         "read_media",

@@ -7,7 +7,7 @@ import sys
 import time
 
 from scoregate.ci.error_lines import find_error_lines
-from scoregate.ci.javascript.installer import ErrorLines
+from scoregate.features.setup.javascript.installer import ErrorLines
 
 NODE = """/app/run.js:3
 throw new TypeError("no model")

@@ -20,7 +20,7 @@ from scoregate.core.evaluation import Threshold
 from scoregate.core.event_values import PairwiseComparison
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
+from scoregate.core.runs.evidence import TrialRole, Trials
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError
 from scoregate.store import Verdict, Winner, add_verdict, open_store
@@ -52,10 +52,10 @@ def test_a_base_its_pool_and_extra_trials_have_current_scores(tmp_path: Path) ->
     add_verdict(
         open_store(tmp_path), "better", Verdict(case="a", baseline="old", challenger="new", winner=Winner.CHALLENGER)
     )
-    base = Baseline(replace(run, extras=(run,)), "stored", (run,))
+    base = Baseline(run.add_companion(TrialRole.EXTRA, run), "stored", (run,))
     result = anyio.run(find_baseline, Settings(), reporting(tmp_path, base))
     assert result.run is not None
-    for each in (result.run, *result.run.extras, *result.pool):
+    for each in (result.run, *result.run.companions_of(TrialRole.EXTRA), *result.pool):
         assert (each.suites[0].mean("better"), each.suites[0].columns.pending) == (1, 0)
         assert [case.evaluations["better"].score for case in each.cases] == [1]
         assert [case.pending for case in each.suites[0].cases] == [()]

@@ -13,7 +13,7 @@ from scoregate.ci.archive import EARLIER, RunWriter, read_run
 from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
+from scoregate.core.runs.evidence import TrialRole, Trials
 from scoregate.core.runs.run import Run, SuiteResult
 
 
@@ -77,8 +77,8 @@ def test_extra_trials_are_kept(tmp_path: Path) -> None:
     with RunWriter(more) as writer:
         writer.finish(Run("more", 1, 2, "0.1", complete=True))
     write(tmp_path, 2)
-    assert [run.id for run in read_run(list_kept(tmp_path)[0]).extras] == ["more"]
-    assert read_run(tmp_path).extras == ()
+    assert [run.id for run in read_run(list_kept(tmp_path)[0]).companions_of(TrialRole.EXTRA)] == ["more"]
+    assert read_run(tmp_path).companions == {}
 
 
 @pytest.mark.parametrize(("keep", "cases"), [(0, 2), (3, 0)])

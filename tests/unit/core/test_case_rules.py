@@ -11,8 +11,9 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate import Verdict, evaluate_gates
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.confirmations import Confirmation, with_confirmations
 from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.runs.run import Confirmation, Run
+from scoregate.core.runs.run import Run
 
 CRITICAL = Policy(Limits(min_pass_rate=0.0, fail_on_critical=True))
 REGRESSION = Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05, fail_on_regression=True))
@@ -173,11 +174,11 @@ def test_further_tries_decide_whether_a_critical_case_fails() -> None:
         ((True, True), (), 0, "cleared: failed 0 of 2 further tries"),
         ((False, False, False), (False, False, False), 0, "fails in the base too: failed 3 of 3 further tries"),
     ):
-        run = replace(run_of(new), confirmations=(Confirmation("demo", "c0", tries, base_tries),))
+        run = with_confirmations(run_of(new), [Confirmation("demo", "c0", tries, base_tries)])
         judged = evaluate_gates(compare(run, run_of(base)), CRITICAL)
         (finding,) = [each for each in judged.findings if each.rule == "critical case"]
         assert (judged.exit_code, text in finding.value) == (code, True), finding.value
-        other = replace(run, confirmations=(Confirmation("other", "c0", tries, base_tries),))
+        other = with_confirmations(run, [Confirmation("other", "c0", tries, base_tries)])
         assert evaluate_gates(compare(other, run_of(base)), CRITICAL).exit_code == 1
 
 

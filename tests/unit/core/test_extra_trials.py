@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.unit.stats.builders import Scores, run_of, suite_of
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.run import Run
 
 SURE, OPEN = [f"sure-{index}" for index in range(4)], [f"open-{index}" for index in range(8)]
@@ -17,7 +16,7 @@ STEADY = [f"steady-{index}" for index in range(8)]
 
 def make_run(scores: Scores, extra: Scores | None = None) -> Run:
     run = run_of(suite_of({"score": scores}))
-    return run if extra is None else replace(run, extras=(run_of(suite_of({"score": extra})),))
+    return run if extra is None else run.add_companion(TrialRole.EXTRA, run_of(suite_of({"score": extra})))
 
 
 def compare_row(new: Run, base: Run) -> Row:
@@ -52,5 +51,5 @@ def test_trials_of_one_side_do_not_count() -> None:
 def test_an_extra_run_of_another_suite_does_not_count() -> None:
     new, base = (make_run(fill(sure=value, open=value, steady=1.0)) for value in (0.0, 1.0))
     other = run_of(suite_of({"score": fill(open=1.0)}, id="other", label="other"))
-    row = compare_row(replace(new, extras=(other,)), replace(base, extras=(other,)))
+    row = compare_row(*(side.add_companion(TrialRole.EXTRA, other) for side in (new, base)))
     assert row.p == compare_row(new, base).p

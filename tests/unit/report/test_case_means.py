@@ -16,8 +16,6 @@ from tests.unit.report.test_console import print_view
 from tests.unit.report.test_html import NAME, NOW, read_index, text_of
 
 from scoregate.ci.archive.run_json import make_head
-from scoregate.ci.history.rows import _series_numbers
-from scoregate.ci.publish.otlp import make_metrics
 from scoregate.ci.report import markdown, result_json
 from scoregate.ci.report.html.case_list import ScoreColumn
 from scoregate.ci.report.view import ReportView
@@ -31,6 +29,8 @@ from scoregate.core.runs.run import Run
 from scoregate.core.runs.tally import SuiteSums, tally_suite
 from scoregate.engine.eval_result import copy_result
 from scoregate.engine.summary import summary
+from scoregate.features.history.rows import _series_numbers
+from scoregate.features.otlp.publisher import make_metrics
 
 ERROR = ErrorInfo("TimeoutError", "too slow")
 HALF = Threshold(gte=0.5)

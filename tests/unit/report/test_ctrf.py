@@ -15,7 +15,7 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_r
 
 from scoregate.ci.report import ctrf, junit
 from scoregate.ci.report.view import ReportView
-from scoregate.core.runs.run import Confirmation
+from scoregate.core.runs.confirmations import Confirmation, with_confirmations
 
 SCHEMA = json.loads(Path(__file__).with_name("ctrf.schema.json").read_text("utf-8"))
 
@@ -50,7 +50,7 @@ def test_scores_round_trip() -> None:
 def make_rerun_view(*tries: bool) -> ReportView:
     """A case that passed in the base and fails now, with reruns."""
     good, bad = (ExampleSuite("demo", (Trial("a", (Score("right", score),)),)) for score in (1, 0))
-    return view_of(make_run(bad, confirmations=(Confirmation("demo", "a", tries),)), make_base(good))
+    return view_of(with_confirmations(make_run(bad), [Confirmation("demo", "a", tries)]), make_base(good))
 
 
 def test_a_case_that_passes_on_a_rerun_is_flaky() -> None:

@@ -26,8 +26,9 @@ from scoregate.core.comparison.comparison import compare
 from scoregate.core.evaluation import Assertion, Threshold
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.confirmations import Confirmation, with_confirmations
 from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Confirmation, Run
+from scoregate.core.runs.run import Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)
@@ -285,9 +286,8 @@ def test_repeats_are_shown_in_order() -> None:
 
 
 def test_results_of_reruns_are_shown_beside_a_case() -> None:
-    run = make_run(
-        ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]), confirmations=(Confirmation("demo", "h", (True, True)),)
-    )
+    run = make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]))
+    run = with_confirmations(run, [Confirmation("demo", "h", (True, True))])
     page = text_of(view_of(run, make_base(ExampleSuite("demo", [Trial("h", [Score("e")])]))))
     assert read_index(page)[0][TRIES] == "cleared: 2 of 2 further tries passed"
 

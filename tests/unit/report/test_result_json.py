@@ -16,8 +16,9 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_r
 
 from scoregate.ci.report.result_json import render, to_data
 from scoregate.ci.report.view import ReportView
+from scoregate.core.runs.confirmations import Confirmation, with_confirmations
 from scoregate.core.runs.policy import Limits
-from scoregate.core.runs.run import Confirmation, Run
+from scoregate.core.runs.run import Run
 from scoregate.core.sections import Place, Section
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
@@ -49,7 +50,7 @@ def test_every_example_matches_the_schema_without_other_fields(example: str) -> 
 
 
 def test_an_empty_run_has_a_result() -> None:
-    result = result_of(view_of(make_run(confirmations=(Confirmation("demo", "h", (True,)),))))
+    result = result_of(view_of(with_confirmations(make_run(), [Confirmation("demo", "h", (True,))])))
     Draft202012Validator(closed(SCHEMA)).validate(result)
     assert (result["conclusion"], result["exit_code"]) == ("unmeasurable", 3)
     assert result["confirmations"][0]["outcome"] == "open"

@@ -20,8 +20,9 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Setup
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import CaseResult
+from scoregate.core.runs.confirmations import Confirmation, with_confirmations
 from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Confirmation, Run, Script
+from scoregate.core.runs.run import Run, Script
 
 
 def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:
@@ -243,7 +244,7 @@ def test_an_error_with_many_messages_hides_no_other_error() -> None:
 
 def test_a_rerun_case_shows_the_result() -> None:
     run = make_run(ExampleSuite("demo", [Trial("h", [Score("e", 0.0)])]))
-    tried = replace(run, confirmations=(Confirmation("demo", "h", (False, True, False, False)),))
+    tried = with_confirmations(run, [Confirmation("demo", "h", (False, True, False, False))])
     [case] = view_of(tried, make_base(ExampleSuite("demo", [Trial("h", [Score("e", 1.0)])]))).notable.failing
     assert case.tries == "confirmed: 1 of 4 further tries passed"
 

@@ -19,6 +19,7 @@ from scoregate.core.comparison.pairing import Pairs, Side, case_clusters, pair_s
 from scoregate.core.comparison.ratios import compute_total_ratio, p95_test, total_test
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.case_columns import Columns
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Criteria, Limits, Policy
 from scoregate.core.statistics import significance
 from scoregate.core.statistics.intervals import measure_spread
@@ -154,7 +155,8 @@ def test_extra_trials_of_some_cases_are_exchanged_among_themselves() -> None:
     fewer: Scores = {case: [1.0] for case in chosen}
     run, base = (run_of(suite_of({"score": first}, clusters=clusters)) for _ in range(2))
     extras = [run_of(suite_of({"score": each}, clusters=clusters)) for each in (chosen, fewer)]
-    row = compare(replace(run, extras=(extras[0],)), replace(base, extras=(extras[1],))).rows[0]
+    sides = (side.add_companion(TrialRole.EXTRA, extra) for side, extra in zip((run, base), extras, strict=True))
+    row = compare(*sides).rows[0]
     # Two of three extra slots are the run's, and in each cluster one of the three fails.
     assert row.p_worse == pytest.approx((2 / 3) ** 12 / 2, rel=1e-6)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from array import array
-from dataclasses import replace
 from math import log
 
 import pytest
@@ -28,7 +27,7 @@ from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import count_evaluator_passes
 from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.evidence import Trials
+from scoregate.core.runs.evidence import TrialRole, Trials
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.text_column import TextColumn
@@ -288,7 +287,7 @@ def test_shown_means_are_of_cases_with_any_number_of_trials() -> None:
     """More trials of the cases in which two runs differ must not move the mean towards those."""
     new = suite_of({"score": cases([1.0] * 10 + [0.0] * 10)})
     more = suite_of({"score": {f"case-{index}": [0.0] * 4 for index in range(10, 20)}})
-    run = replace(run_of(new), extras=(run_of(more),))
+    run = run_of(new).add_companion(TrialRole.EXTRA, run_of(more))
     row = compare(run, run_of(new)).rows[0]
     assert (row.mean, row.base, row.delta) == (0.5, 0.5, 0.0)
 

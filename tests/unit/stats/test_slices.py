@@ -16,6 +16,7 @@ from scoregate.core.comparison.row_labels import is_in_family
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceRow
 from scoregate.core.event_values import EvaluatorInfo, Fingerprint
 from scoregate.core.gate import Conclusion, Verdict, evaluate_gates
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.significance import correct_by_direction
@@ -96,13 +97,14 @@ def test_extra_trials_count_in_the_test_only() -> None:
     new, old = draw(3, 40, repeats=(1,), drop=0.3), draw(4, 40, repeats=(1,))
     more, base_more = draw(5, 40, repeats=(2,), drop=0.3), draw(6, 40, repeats=(2,))
     run, base = run_of(suite_of({"e": new})), run_of(suite_of({"e": old}), name="base")
-    run = replace(run, extras=(run_of(suite_of({"e": more})),))
-    base = replace(base, extras=(run_of(suite_of({"e": base_more})),))
+    alone = run
+    run = run.add_companion(TrialRole.EXTRA, run_of(suite_of({"e": more})))
+    base = base.add_companion(TrialRole.EXTRA, run_of(suite_of({"e": base_more})))
     every = {"all": [f"c{index}" for index in range(40)]}
     comparison = compare(run, base, slices=slices_of(run.suites[0], every))
     [each] = comparison.slices.rows
     assert _numbers(each.row) == pytest.approx(_numbers(comparison.rows[0]), abs=0.001)  # the test draws permutations
-    without = compare(replace(run, extras=()), base, slices=slices_of(run.suites[0], every))
+    without = compare(alone, base, slices=slices_of(run.suites[0], every))
     assert (without.slices.rows[0].row.p, without.slices.rows[0].row.delta) != (each.row.p, each.row.delta)
     assert without.slices.rows[0].row.delta == each.row.delta
 

@@ -6,8 +6,10 @@ import errno
 import io
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.errors import RecordError
 
 RUN_FILE = "run.json"
@@ -18,6 +20,7 @@ BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
 CONTROL = "control"
+_COMPANIONS = {TrialRole.EXTRA: f"{EXTRA}*", TrialRole.CONTROL: CONTROL}
 INTERRUPTED = "interrupted"
 # Folders with the parts of a run on a cluster, until they are merged.
 PARTS = "parts-"
@@ -39,6 +42,11 @@ def run_folder(path: Path) -> Path:
             return folder
     problem = f"{path} holds no {RUN_FILE}" if path.exists() else f"{path} does not exist"
     raise RecordError(problem, advice="Name a run's folder, such as scoregate-out/run; `scoregate run` writes one.")
+
+
+def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
+    """The folders of the runs that were measured next to the run of a folder, and what for."""
+    yield from ((role, path) for role, name in _COMPANIONS.items() for path in sorted(folder.glob(name)))
 
 
 def open_nofollow(path: str, flags: int, folder: int | None = None) -> int:

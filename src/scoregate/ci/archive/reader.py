@@ -10,7 +10,7 @@ from pathlib import Path
 from scoregate.ci.archive.cases import parse_cases
 from scoregate.ci.archive.cases_file import UNREADABLE, CasesFile, Lines, with_cases
 from scoregate.ci.archive.columns_file import read_columns
-from scoregate.ci.archive.folder import CASES_FILE, CONTROL, EXTRA, RUN_FILE, run_folder
+from scoregate.ci.archive.folder import CASES_FILE, RUN_FILE, list_companions, run_folder
 from scoregate.ci.archive.marker import IN_PROGRESS, read_marker
 from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.ci.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
@@ -113,12 +113,12 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
     if strictly and (reading.cut or 0 < head.cases <= _count_missing(head, reading)):
         damage = "; ".join(_damage_notices(head, reading))
         raise RecordError(f"{folder / CASES_FILE} is damaged: {damage}", advice="Run it again, or name another run.")
-    extra_folders = (extra for extra in sorted(folder.glob(f"{EXTRA}*")) if (extra / RUN_FILE).is_file())
-    extras = tuple(read_run(extra, strictly=strictly) for extra in extra_folders)
-    control = read_run(folder / CONTROL, strictly=strictly) if (folder / CONTROL / RUN_FILE).is_file() else None
     media = MediaFolder(folder / MEDIA_FOLDER)
     run = with_cases(_make_run(head, reading), cases)
-    run = replace(run, extras=extras, control=control, read_media=media.read)
+    run = replace(run, read_media=media.read)
+    for role, companion in list_companions(folder):
+        if (companion / RUN_FILE).is_file():
+            run = run.add_companion(role, read_run(companion, strictly=strictly))
     if folder.name.startswith(IN_PROGRESS):
         return replace(run, complete=False, notices=(*run.notices, f"{KILLED}; {_count_finished(run)} had finished"))
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EARLIER, EXTRA, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, EARLIER, RUN_FILE, list_companions
 from scoregate.ci.archive.media import MEDIA_FOLDER
 from scoregate.ci.archive.run_json import RunHead, read_head
 from scoregate.errors import RecordError
@@ -90,8 +90,8 @@ def _move(folder: Path, earlier_fd: int, name: str) -> None:
             except OSError:  # some disks have no hard links
                 os.rename(path, path.name, dst_dir_fd=partial_fd)
         # Folders can't be linked.
-        for extra in sorted((*folder.glob(f"{EXTRA}*"), *folder.glob(CONTROL), *folder.glob(MEDIA_FOLDER))):
-            os.rename(extra, extra.name, dst_dir_fd=partial_fd)
+        for beside in (*(path for _, path in list_companions(folder)), *folder.glob(MEDIA_FOLDER)):
+            os.rename(beside, beside.name, dst_dir_fd=partial_fd)
     finally:
         os.close(partial_fd)
     os.rename(partial, name, src_dir_fd=earlier_fd, dst_dir_fd=earlier_fd)

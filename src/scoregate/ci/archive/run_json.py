@@ -27,7 +27,6 @@ from scoregate.core.runs.run import (
     RECORD_VERSION,
     BaseReference,
     Conditions,
-    Confirmation,
     ExecCall,
     ReusedRun,
     Run,
@@ -108,7 +107,6 @@ class RunHead:
     exec_call: ExecCall | None = None
     selection: str = ""
     stopped: str = ""
-    confirmations: tuple[Confirmation, ...] = ()
     compared_with: BaseReference | None = None
     history: History = field(default_factory=History)
     conditions: Conditions | None = None

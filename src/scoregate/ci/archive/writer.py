@@ -21,7 +21,7 @@ from pydantic_core import from_json, to_json
 from scoregate.ci.archive.cases import MAX_LINE_BYTES, dump_case
 from scoregate.ci.archive.cases_file import CasesFile, with_cases
 from scoregate.ci.archive.columns_file import remove_columns, write_columns
-from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, CONTROL, EXTRA, RUN_FILE
+from scoregate.ci.archive.folder import CASES_FILE, COLUMNS_FILE, RUN_FILE, list_companions
 from scoregate.ci.archive.marker import IN_PROGRESS
 from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder, MediaWriter
 from scoregate.ci.archive.rotation import rotate
@@ -173,8 +173,8 @@ class RunWriter:
                 if (self._partial / name).exists():
                     (self._partial / name).replace(self._folder / name)
             media = self._media.replace_folder(self._folder)
-            for extra in (*self._folder.glob(f"{EXTRA}*"), self._folder / CONTROL):
-                shutil.rmtree(extra, ignore_errors=True)
+            for _, companion in list_companions(self._folder):
+                shutil.rmtree(companion, ignore_errors=True)
             self._file.close()
             self._partial.rmdir()
         return replace(with_cases(run, cases), read_media=media.read)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.core.comparison.earlier_runs import select_unchanged
 from scoregate.core.runs.run import Run
 from scoregate.core.runs.suite_states import digest_states
+from scoregate.core.slots import Slot
 from scoregate.errors import GitHubRefused, RecordError
 
 
@@ -18,6 +20,19 @@ class StoredRun(NamedTuple):
 
     commit: str
     read: Callable[[], Awaitable[Run]]
+
+
+class EarlierRun(NamedTuple):
+    """A run of the branch: its commit, when it was stored, and what reads it."""
+
+    commit: str
+    finished: datetime
+    read: Callable[[], Awaitable[Run]]
+
+
+ListRuns: TypeAlias = Callable[[], AsyncGenerator[EarlierRun]]
+BRANCH_RUNS: Slot[ListRuns] = Slot("branch runs")
+"""Lists the earlier runs of the job's branch, the newest first, if a feature has them."""
 
 
 async def add_earlier_runs(baseline: Baseline, stored: Iterable[StoredRun], most: int) -> Baseline:

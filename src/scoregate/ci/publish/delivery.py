@@ -25,36 +25,6 @@ Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
 
 
 @record
-class HistoryTarget:
-    """The shared history that a run is written to.
-
-    Args:
-        root: the folder of the project.
-        environ: the variable with the address of the history, which holds a password.
-        project: the name of the project; empty for that of its repository.
-        key: which of several uses in the project; empty outside of GitHub's jobs.
-        base_branch: the branch whose runs are bases; empty outside of GitHub's jobs.
-        is_base: whether the job is a push to the base branch, so that its run is a base of later runs.
-    """
-
-    root: Path
-    environ: Mapping[str, str] = field(repr=False)
-    project: str = ""
-    key: str = ""
-    base_branch: str = ""
-    is_base: bool = False
-
-
-@record
-class OtlpTarget:
-    """The OpenTelemetry collector that results are sent to: its address, and the headers of requests."""
-
-    endpoint: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    with_explanations: bool = True
-
-
-@record
 class AlertTarget:
     """Where a run of the base branch reports what got worse, and the addresses of its webhooks."""
 
@@ -81,8 +51,6 @@ class PublishTarget:
         redact: removes known secrets from text.
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
-        history: the shared history that the run is written to; None for none.
-        otlp: the OpenTelemetry collector that results are sent to; None for none.
         alert: where what got worse is reported; None for nowhere.
     """
 
@@ -100,8 +68,6 @@ class PublishTarget:
     redact: Callable[[str], str] = str
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print
-    history: HistoryTarget | None = None
-    otlp: OtlpTarget | None = None
     alert: AlertTarget | None = None
 
 

@@ -33,6 +33,7 @@ from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
 from scoregate.core.runs.cases import CaseKey, CaseResult
+from scoregate.core.runs.confirmations import confirmations_of
 from scoregate.core.runs.run import Run
 from scoregate.core.sections import Section
 from scoregate.core.sharding.partition import lacks_shard
@@ -71,7 +72,7 @@ def build_view(
         totals=totals,
         suites=build_suites(comparison, verdict),
         rows=rows,
-        confirmations=run.confirmations,
+        confirmations=confirmations_of(run),
         notable=notable,
         errors=build_error_views(run, errors),
         notices=tuple(list_notices(comparison, verdict, context, sections)),

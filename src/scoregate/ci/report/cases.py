@@ -21,7 +21,7 @@ from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.core.frames import find_user_frames
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseKey, CaseResult
-from scoregate.core.runs.run import Confirmation
+from scoregate.core.runs.confirmations import Confirmation, confirmations_of
 from scoregate.core.text import SortKey, natural_sort_key
 
 CasePosition: TypeAlias = tuple[int, CaseKey]
@@ -295,7 +295,7 @@ def build_failing_cases(
     context: ReportContext,
 ) -> Iterator[FailingCase]:
     """Build the views of failing trials; `base_snapshots` has the baseline's cases if outputs may be shown."""
-    tries = {(each.suite, each.case): describe_confirmation(each) for each in comparison.run.confirmations}
+    tries = {(each.suite, each.case): describe_confirmation(each) for each in confirmations_of(comparison.run)}
     for trial in trials:
         snapshot = snapshots.get((trial.suite, trial.key))
         if snapshot is not None:

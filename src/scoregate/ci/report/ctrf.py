@@ -16,7 +16,7 @@ from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.runs.cases import CaseKey, CaseResult, Status
-from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
+from scoregate.core.runs.confirmations import Confirmation, ConfirmationOutcome
 
 SPEC_VERSION = "1.0.0"
 _GATES = "scoregate gates"

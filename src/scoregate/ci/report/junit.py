@@ -28,7 +28,7 @@ from scoregate.ci.report.text import display_name, excerpt, one_line
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.cases import CaseKey, CaseResult
-from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
+from scoregate.core.runs.confirmations import Confirmation, ConfirmationOutcome
 from scoregate.core.sections import CaseNote
 
 _LIMIT = 32 * 1024 * 1024

@@ -22,8 +22,8 @@ from scoregate.core.event_values import Origin
 from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseError, CaseKey, CaseResult, Status
+from scoregate.core.runs.confirmations import Confirmation, ConfirmationOutcome
 from scoregate.core.runs.key_set import KeySet
-from scoregate.core.runs.run import Confirmation, ConfirmationOutcome
 from scoregate.core.sections import CaseNote
 
 __all__ = [

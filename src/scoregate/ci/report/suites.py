@@ -26,7 +26,8 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns, known_values
 from scoregate.core.runs.case_means import PassRate, count_passes, describe_weights
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.evidence import TrialOrigin, Trials, Use
+from scoregate.core.runs.dependencies import CarriedFrom
+from scoregate.core.runs.evidence import TrialOrigin, Use
 from scoregate.core.runs.past_runs import SuiteMetrics
 from scoregate.core.runs.run import SuiteResult
 from scoregate.core.runs.run_costs import sum_costs, sum_tokens
@@ -38,8 +39,10 @@ class SuiteView:
     """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
 
     `pass_rate` is the share of a case's trials that passed, of those that passed or failed, averaged over cases.
-    `changed_measures` are the measures of latency, tokens and cost that changed significantly. `past` holds the results
-    of earlier runs, empty if none are known. `source` says which results are those of the base's run; empty for none.
+    `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
+    changed significantly. `past` holds the results of earlier runs, empty if none are known. `carried` is the run that
+    the results come from, if no change can affect the suite and it did not run. `kept` is the same for the `reused`
+    trials of a suite of which only cases with changed rows ran.
     """
 
     index: int
@@ -64,10 +67,19 @@ class SuiteView:
     spend: Spending
     base_spend: Spending | None
     spend_text: SpendingText
+    reused: int = 0
     changed_measures: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     past: tuple[SuiteMetrics | None, ...] = ()
-    source: str = ""
+    carried: CarriedFrom | None = None
+    kept: CarriedFrom | None = None
+
+    @property
+    def source(self) -> str:
+        """Which results are those of the base's run; empty if there are none."""
+        if self.kept is not None:
+            return f"{self.reused:,} of {self.trials:,} results are those of {self.kept.name}"
+        return "" if self.carried is None else f"results of {self.carried.name}"
 
 
 _CHANGES = (RowLabel.BETTER, RowLabel.WORSE)
@@ -112,19 +124,13 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             spend=spend,
             base_spend=base_spend,
             spend_text=format_spending(suite, base_suite, quantities),
+            reused=columns.reused,
             changed_measures=tuple(str(row.measure) for row in quantities if row.label in _CHANGES),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
-            source=_describe_source(suite.trials),
+            carried=suite.trials.find_run(TrialOrigin.CARRIED),
+            kept=suite.trials.find_run(TrialOrigin.KEPT),
         )
-
-
-def _describe_source(trials: Trials) -> str:
-    """Which results are those of the base's run; empty if there are none."""
-    if (kept := trials.find_run(TrialOrigin.KEPT)) is not None:
-        return f"{trials.columns.reused:,} of {len(trials.columns):,} results are those of {kept.name}"
-    carried = trials.find_run(TrialOrigin.CARRIED)
-    return "" if carried is None else f"results of {carried.name}"
 
 
 def _find_state(suite: SuiteResult, conclusions: Collection[Conclusion]) -> ReportState:

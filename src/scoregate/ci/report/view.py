@@ -18,7 +18,8 @@ from scoregate.core.gate.finding import Conclusion, Finding
 from scoregate.core.media import ReadMedia
 from scoregate.core.records import record
 from scoregate.core.runs.cases import CaseKey, CaseResult
-from scoregate.core.runs.run import Confirmation, ReusedRun
+from scoregate.core.runs.confirmations import Confirmation
+from scoregate.core.runs.run import ReusedRun
 from scoregate.core.sections import Place, Section, select_sections
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.text import natural_sort_key

@@ -16,8 +16,10 @@ from scoregate.ci.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.ci.settings import Settings
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.records import record
+from scoregate.core.runs.confirmations import CONFIRMATIONS, confirmations_of
 from scoregate.core.runs.dependencies import RunDependencies, merge_matrix_dependencies
 from scoregate.core.runs.run import Conditions, Run, Script
+from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import RecordError, UsageError
 
 
@@ -101,7 +103,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         for suite in each.run.suites:
             name = None if suite.script is None else f"{each.name}: {suite.script}"
             suites.append(replace(suite, label=_label(suite.label, each, labels), script=name))
-        confirmations += [replace(c, suite=_label(c.suite, each, labels)) for c in each.run.confirmations]
+        confirmations += [replace(c, suite=_label(c.suite, each, labels)) for c in confirmations_of(each.run)]
     for number in range(1, (expected or 0) - len(matrix) + 1):
         error = ErrorInfo("MissingLeg", "its run is missing", advice="Look at its job: it did not upload a run.")
         scripts.append(Script(f"missing run {number}", error=error))
@@ -127,7 +129,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         narrowed=settings.narrowed,
         selection="; ".join(dict.fromkeys(run.selection for run in runs if run.selection)),
         stopped="; ".join(dict.fromkeys(run.stopped for run in runs if run.stopped)),
-        confirmations=tuple(confirmations),
+        slots=NO_SLOTS.put(CONFIRMATIONS, tuple(confirmations) or None),
         model_calls=tuple(
             replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
         ),

@@ -21,9 +21,10 @@ from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, ShardMerge
 from scoregate.ci.steps import ComparedSides, Step
 from scoregate.core.event_values import ErrorInfo
 from scoregate.core.gate.run_rules import find_script_failures
+from scoregate.core.runs.confirmations import CONFIRMATIONS, Confirmation, confirmations_of
 from scoregate.core.runs.dependencies import merge_shard_dependencies
 from scoregate.core.runs.model_calls import merge_calls
-from scoregate.core.runs.run import Confirmation, Run, Script
+from scoregate.core.runs.run import Run, Script
 from scoregate.core.sharding.partition import MISSING_SHARD, MOST_SHARDS
 from scoregate.core.usage import sum_usage
 from scoregate.errors import RecordError, UsageError
@@ -144,7 +145,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         policy=(settings.proposed or settings).policy().to_record(),
         skipped=_union(run.skipped for run in runs),
         left_out=_union(run.left_out for run in runs),
-        confirmations=tuple(_relabel_confirmations(shards, labels)),
+        slots=runs[0].slots.put(CONFIRMATIONS, tuple(_relabel_confirmations(shards, labels)) or None),
         compared_with=None,
         reused_from=next((run.reused_from for run in runs if run.reused_from), None),
         model_calls=merge_calls(calls for run in runs for calls in run.model_calls),
@@ -163,7 +164,7 @@ def _relabel_confirmations(
     shards: Iterable[ReadShard], labels: Mapping[tuple[int, str], str]
 ) -> Iterator[Confirmation]:
     for shard in shards:
-        for each in shard.run.confirmations:
+        for each in confirmations_of(shard.run):
             yield replace(each, suite=labels.get((shard.shard.number, each.suite), each.suite))
 
 

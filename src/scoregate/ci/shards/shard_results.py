@@ -59,9 +59,7 @@ def read_shard(folder: ShardFolder) -> ReadShard:
     problems = tuple(find_shard_problems(run))
     trials = tuple(len(suite.columns) for suite in run.suites)
     suites = tuple(replace(suite, trials=Trials(sources=suite.trials.sources)) for suite in run.suites)
-    return ReadShard(
-        folder.path, folder.shard, replace(run, suites=suites, read=None, extras=(), control=None), trials, problems
-    )
+    return ReadShard(folder.path, folder.shard, replace(run, suites=suites, read=None, companions={}), trials, problems)
 
 
 @dataclass(slots=True)

@@ -34,15 +34,19 @@ def rename_base_cases(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> 
         _with_names(suite, names[index]) if index in names else suite for index, suite in enumerate(base.suites)
     )
     by_suite = {_identity(base.suites[index]): match for index, match in names.items()}
-    extras = tuple(_rename_extra(extra, by_suite) for extra in base.extras)
-    return replace(base, suites=suites, extras=extras, read=_rename_read(base.read, lambda index: names.get(index, {})))
+    return replace(
+        base,
+        suites=suites,
+        companions=base.change_companions(lambda each: _rename_companion(each, by_suite)),
+        read=_rename_read(base.read, lambda index: names.get(index, {})),
+    )
 
 
-def _rename_extra(extra: Run, by_suite: Mapping[Hashable, _Names]) -> Run:
-    """More trials of a baseline, with the names that its suites got."""
-    names = [by_suite.get(_identity(suite), {}) for suite in extra.suites]
-    suites = tuple(_with_names(suite, each) if each else suite for suite, each in zip(extra.suites, names, strict=True))
-    return replace(extra, suites=suites, read=_rename_read(extra.read, lambda index: names[index]))
+def _rename_companion(run: Run, by_suite: Mapping[Hashable, _Names]) -> Run:
+    """A companion of a baseline, with the names that the baseline's suites got."""
+    names = [by_suite.get(_identity(suite), {}) for suite in run.suites]
+    suites = tuple(_with_names(suite, each) if each else suite for suite, each in zip(run.suites, names, strict=True))
+    return replace(run, suites=suites, read=_rename_read(run.read, lambda index: names[index]))
 
 
 def _identity(suite: SuiteResult) -> Hashable:

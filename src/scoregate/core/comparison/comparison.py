@@ -240,7 +240,7 @@ def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, 
     """The comparison of a run without a baseline."""
     run = known.run
     rows = tuple(
-        row for suite in run.suites if suite.evidence.counts(Use.ROWS) for row in new_rows(suite, "no baseline yet")
+        row for suite in run.suites if suite.evidence.counts_all(Use.ROWS) for row in new_rows(suite, "no baseline yet")
     )
     slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
     return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
@@ -251,7 +251,7 @@ def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(
         suite.label
         for index, suite in enumerate(base.suites)
-        if index not in paired and suite.evidence.counts(Use.ROWS)
+        if index not in paired and suite.evidence.counts_all(Use.ROWS)
     )
 
 
@@ -260,12 +260,13 @@ def _find_exchangeable(run: Run, earlier: Sequence[Run] | None, criteria_of: Cri
 
     Extra trials were chosen by the results of both sides, so trials of other runs can't be exchanged with them.
     """
-    return [] if run.extras else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
+    has_extras = bool(run.companions_of(TrialRole.EXTRA))
+    return [] if has_extras else [without_rare_unscaled(each, criteria_of) for each in earlier or ()]
 
 
 def _pair_suites(run: Run, base: Run) -> tuple[tuple[int, int], ...]:
     """The suites of both runs that belong together, by name: suites finish in any order."""
-    pairs = (pair for pair in pair_suites(run.suites, base.suites) if run.suites[pair[0]].evidence.counts(Use.ROWS))
+    pairs = (pair for pair in pair_suites(run.suites, base.suites) if run.suites[pair[0]].evidence.counts_all(Use.ROWS))
     return tuple(sorted(pairs, key=lambda pair: natural_sort_key(run.suites[pair[0]].label)))
 
 
@@ -308,7 +309,7 @@ def _find_sliced_suites(
     return {
         index: evidence[index] if run.suites[index].evidence.counts_all(Use.TEST) else suites
         for index, suites in baselines.items()
-        if run.suites[index].evidence.counts(Use.SLICES)
+        if run.suites[index].evidence.counts_all(Use.SLICES)
     }
 
 
@@ -346,10 +347,11 @@ def accepts_row(entry: AcceptedRegression, suite: SuiteResult, row: Row) -> bool
 
 def _find_extras(run: Run, base: Run, baselines: Mapping[int, Sequence[SuiteResult]]) -> dict[int, ExtraTrials]:
     """More trials of both sides of suites; extra trials of one side only were chosen for another comparison."""
-    if not does_count(TrialRole.EXTRA, Use.TEST) or not run.extras or len(run.extras) != len(base.extras):
+    more, base_more = (side.companions_of(TrialRole.EXTRA) for side in (run, base))
+    if not does_count(TrialRole.EXTRA, Use.TEST) or not more or len(more) != len(base_more):
         return {}
     return {
-        index: ExtraTrials([*list_same_suites(suite, run.extras)], [*list_same_suites(known[0], base.extras)])
+        index: ExtraTrials([*list_same_suites(suite, more)], [*list_same_suites(known[0], base_more)])
         for index, known in baselines.items()
         if (suite := run.suites[index]).evidence.counts_all(Use.TEST)
     }
@@ -366,7 +368,7 @@ def _compare_scores(
 ) -> Iterator[ScoredRow]:
     states = digest_states(base) if uses_past else {}
     for index, suite in enumerate(run.suites):
-        if not suite.evidence.counts(Use.ROWS):
+        if not suite.evidence.counts_all(Use.ROWS):
             continue
         if index not in baseline_suites:
             yield from map(ScoredRow, new_rows(suite, "no baseline of this suite yet"))
@@ -382,5 +384,5 @@ def _compare_scores(
         yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
-        if suite.label not in matched and suite.evidence.counts(Use.ROWS):
+        if suite.label not in matched and suite.evidence.counts_all(Use.ROWS):
             yield from map(ScoredRow, removed_rows(suite))

@@ -13,6 +13,7 @@ from scoregate.core.records import record
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import TrialValue, average_cases, number_slots, score_trials
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.significance import Trials
 
@@ -346,5 +347,5 @@ def find_undecided_cases(run: Run, base: Run, suite: int, base_suite: int) -> li
 
 def _same_suites(suite: SuiteResult, run: Run) -> Iterator[SuiteResult]:
     yield suite
-    for extra in run.extras:
+    for extra in run.companions_of(TrialRole.EXTRA):
         yield from (twin for twin in extra.suites if (twin.script, twin.id) == (suite.script, suite.id))

@@ -277,7 +277,7 @@ def _without(run: Run, chosen: Mapping[_Key, QuarantinedCases], observe: _Observ
         run,
         suites=tuple(suites),
         read=_filter_reader(run.read, is_kept),
-        extras=tuple(_without(each, _move(chosen, _find_places(run, each))) for each in run.extras),
+        companions=run.change_companions(lambda each: _without(each, _move(chosen, _find_places(run, each)))),
     )
 
 

@@ -15,6 +15,7 @@ from scoregate.core.comparison.lost_scores import CaseSets
 from scoregate.core.comparison.pairing import case_clusters
 from scoregate.core.comparison.slice_sides import SlicedSuite, SliceSides
 from scoregate.core.records import record
+from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.core.runs.policy import Criteria
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.slices import SuiteSlices, list_cases, slice_name
@@ -131,7 +132,7 @@ class SliceChoice:
                 baselines.get(index, ()),
                 criteria_of(suite),
                 tuple(self.limited_of(suite)),
-                extras.get(index),
+                extras.get(index) if does_count(TrialRole.EXTRA, Use.SLICES) else None,
             )
             for index, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
         ]

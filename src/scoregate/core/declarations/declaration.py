@@ -154,6 +154,7 @@ class Feature:
         limits: its limits.
         settings: its other settings.
         has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
+        in_runs: whether it takes part in runs; otherwise only commands use it.
     """
 
     name: str
@@ -161,3 +162,4 @@ class Feature:
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
     has_hooks: bool = True
+    in_runs: bool = True

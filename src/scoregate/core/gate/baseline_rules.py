@@ -24,6 +24,7 @@ from scoregate.core.gate.families import GateLimit, is_collapse
 from scoregate.core.gate.finding import Conclusion, Finding, RunContext, SuiteContext
 from scoregate.core.gate.suite_rules import format_digits, format_percent, match_limit
 from scoregate.core.limit_checks import exceeds, exceeds_share, reaches
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.policy import Limits, Severity
 
 
@@ -242,7 +243,8 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
         f"{_count(pairs, 'pair')}, corrected {_describe_p(small.q)}; none of them is certain alone"
     )
     # A control has too few cases of small suites to separate a change from a shift that it would find.
-    conclusion = Conclusion.UNMEASURABLE if context.comparison.run.control is not None else Conclusion.FAILED
+    has_control = bool(context.comparison.run.companions_of(TrialRole.CONTROL))
+    conclusion = Conclusion.UNMEASURABLE if has_control else Conclusion.FAILED
     limits: dict[Rule, GateLimit] = {}
     for limit in (limit for each in fallen for limit in each.limits):
         limits[limit.rule] = max(limits.get(limit.rule, limit), limit, key=lambda each: each.most)

@@ -16,9 +16,10 @@ from scoregate.core.limit_checks import reaches
 from scoregate.core.runs.case_columns import Columns
 from scoregate.core.runs.case_means import TrialValue
 from scoregate.core.runs.cases import Status
+from scoregate.core.runs.confirmations import ConfirmationOutcome, confirmations_of
 from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.core.runs.policy import matches_suite
-from scoregate.core.runs.run import ConfirmationOutcome, Run, SuiteResult
+from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.statistics.significance import exact_sign_flip_p
 from scoregate.core.text import sort_by_name
 
@@ -37,7 +38,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
     if not context.limits.fail_on_critical:
         return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
-    known = comparison.run.confirmations if does_count(TrialRole.RETRY, Use.FAILURES) else ()
+    known = confirmations_of(comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
     confirmations = {each.case: each for each in known if each.suite == suite.label}
     cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)

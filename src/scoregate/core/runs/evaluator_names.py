@@ -62,7 +62,7 @@ def rename_base_evaluators(run: Run, base: Run) -> Run:
     return replace(
         base,
         suites=suites,
-        extras=tuple(rename_base_evaluators(run, extra) for extra in base.extras),
+        companions=base.change_companions(lambda each: rename_base_evaluators(run, each)),
         history=replace(base.history, suites=histories),
         read=_rename_read(base.read, lambda index: names[index]),
     )

@@ -50,7 +50,7 @@ class Use(StrEnum):
     SLICES = "slices"
     FAILURES = "failures"  # which cases newly fail or pass
     PASS_RATE = "pass rate"  # its change
-    CONTROL = "control"  # the sample of the drift control, and rows that it corrects
+    CONTROL = "control"  # the sample of the drift control, and rows and slices that it corrects
     REPEATS = "repeats"  # the undecided cases that are repeated
     AGAIN = "again"  # runs again for an alert
     OLDER = "older"  # rows of a comparison with a run before the base
@@ -74,7 +74,7 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.ROWS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
         Use.TEST: frozenset({_MEASURED, _RESUMED, _MAIN, _EXTRA}),
         Use.MEANS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
-        Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA, _CONTROL}),
+        Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA}),
         Use.FAILURES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _RETRY}),
         Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _MAIN}),
         Use.CONTROL: frozenset({_MEASURED, _RESUMED, _MAIN, _CONTROL}),
@@ -84,12 +84,15 @@ COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.DATABASE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
-        Use.FRESH: frozenset({_MEASURED, _MAIN, _WITHOUT}),
+        Use.FRESH: frozenset({_MEASURED}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
-        Use.STABLE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
+        Use.STABLE: frozenset({_MEASURED, _RESUMED, _EXCUSED}),
     }
 )
-"""What counts for what; nothing else decides. A trial counts if its origin, its role and its mark, if any, do."""
+"""What counts for what; nothing else decides. A trial counts if its origin, its role and its mark, if any, do.
+
+`FRESH` and `STABLE` name no role, since they ask trials of every role.
+"""
 
 
 def does_count(kind: _Kind, use: Use) -> bool:

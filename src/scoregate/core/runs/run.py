@@ -1,10 +1,9 @@
-"""A run: its suites, scripts, history and confirmations."""
+"""A run: its suites, scripts and history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from enum import StrEnum
 from typing import Any
 
 from scoregate.core.evaluation import Usage
@@ -24,50 +23,6 @@ from scoregate.core.selection.case_choice import CaseInput
 from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.core.suite import TASK
 from scoregate.core.usage import sum_usage
-
-PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
-
-
-class ConfirmationOutcome(StrEnum):
-    """The result of running a newly failing case again."""
-
-    CONFIRMED = "confirmed"
-    CLEARED = "cleared"
-    FAILS_IN_BASE = "fails in the base too"
-    OPEN = "open"
-
-
-@record
-class Confirmation:
-    """A newly failing case that was run again.
-
-    Attributes:
-        suite: the label of the suite.
-        case: the hash of the case.
-        tries: whether each further trial passed; without the first failure.
-        base_tries: the same for the baseline; empty if it could not be run again.
-    """
-
-    suite: str
-    case: str
-    tries: tuple[bool, ...]
-    base_tries: tuple[bool, ...] = ()
-
-    @property
-    def outcome(self) -> ConfirmationOutcome:
-        """Two passes clear the case; three failures confirm it, unless the baseline fails as often."""
-        if not is_decided(self.tries):
-            return ConfirmationOutcome.OPEN
-        if self.tries.count(True) >= PASSES_TO_CLEAR:
-            return ConfirmationOutcome.CLEARED
-        fails_in_base = self.base_tries.count(False) >= FAILURES_TO_CONFIRM
-        return ConfirmationOutcome.FAILS_IN_BASE if fails_in_base else ConfirmationOutcome.CONFIRMED
-
-
-def is_decided(tries: Sequence[bool]) -> bool:
-    """Whether no further try is needed, which is always so after four."""
-    return tries.count(True) >= PASSES_TO_CLEAR or tries.count(False) >= FAILURES_TO_CONFIRM
-
 
 RECORD_VERSION = 1
 
@@ -318,8 +273,8 @@ class Run:
         skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
         narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
         exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
-        selection: the options that left out cases; `stopped`: why it ended. `confirmations`: cases that ran again.
-        extras: more trials of cases, chosen by their results, for comparisons. `control`: cases of the base, run again.
+        selection: the options that left out cases; `stopped`: why it ended.
+        companions: runs of parts of its suites or of the base's, by what their trials were measured for.
         slots: what features store.
         reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
@@ -350,9 +305,7 @@ class Run:
     exec_call: ExecCall | None = None
     selection: str = ""
     stopped: str = ""
-    confirmations: tuple[Confirmation, ...] = ()
-    extras: tuple[Run, ...] = ()
-    control: Run | None = None
+    companions: Mapping[TrialRole, tuple[Run, ...]] = field(default_factory=dict)
     history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
     conditions: Conditions | None = None
@@ -370,6 +323,18 @@ class Run:
     def name(self) -> str:
         """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
         return "@".join(filter(None, (self.branch, self.commit[:7]))) if self.commit is not None else self.id
+
+    def companions_of(self, role: TrialRole) -> tuple[Run, ...]:
+        """The companions whose trials were measured for this."""
+        return self.companions.get(role, ())
+
+    def add_companion(self, role: TrialRole, run: Run) -> Run:
+        """The run with one more companion."""
+        return replace(self, companions={**self.companions, role: (*self.companions_of(role), run)})
+
+    def change_companions(self, change: Callable[[Run], Run]) -> Mapping[TrialRole, tuple[Run, ...]]:
+        """The companions, each changed as the run itself is."""
+        return {role: tuple(map(change, runs)) for role, runs in self.companions.items()}
 
     @property
     def cases(self) -> Iterator[CaseResult]:

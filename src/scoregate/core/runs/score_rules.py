@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -207,11 +208,11 @@ def without_rare_unscaled(run: Run, criteria_of: Callable[[SuiteResult], Criteri
         run: the run.
         criteria_of: returns the criteria of a suite.
     """
-    if not any(suite.columns.unscaled for each in (run, *run.extras) for suite in each.suites):
+    if not any(suite.columns.unscaled for each in (run, *chain(*run.companions.values())) for suite in each.suites):
         return run
     suites = tuple(
         suite.with_columns(suite.columns.with_rare_unscaled_as_errors(criteria_of(suite).max_dropped))
         for suite in run.suites
     )
-    extras = tuple(without_rare_unscaled(each, criteria_of) for each in run.extras)
-    return replace(run, suites=suites, extras=extras)
+    companions = run.change_companions(lambda each: without_rare_unscaled(each, criteria_of))
+    return replace(run, suites=suites, companions=companions)

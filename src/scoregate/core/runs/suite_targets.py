@@ -37,7 +37,8 @@ def match_base_targets(run: Run, base: Run) -> Run:
     )
     if all(one is other for one, other in zip(renamed, base.suites, strict=True)):
         return base
-    return replace(base, suites=renamed, extras=tuple(match_base_targets(run, extra) for extra in base.extras))
+    companions = base.change_companions(lambda each: match_base_targets(run, each))
+    return replace(base, suites=renamed, companions=companions)
 
 
 def _has_other_target(suite: SuiteResult, other: SuiteResult) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.settings import Confirm
 from scoregate.ci.steps import CompareRuns, Step, Work
+from scoregate.core.runs.confirmations import confirmations_of, with_confirmations
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
@@ -30,12 +31,13 @@ class ConfirmStep(Step):
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
         from scoregate.features.confirm.tries import MOST_CASES, list_failing_cases
 
-        if len(run.confirmations) <= MOST_CASES:
+        known = confirmations_of(run)
+        if len(known) <= MOST_CASES:
             return run
         # Every shard confirms at most 15 new failures. Those count that one machine would have run again.
-        comparison = compare(replace(run, confirmations=()), baseline)
+        comparison = compare(with_confirmations(run, ()), baseline)
         cases = {(each.label, each.case) for each in list_failing_cases(comparison, Confirm.ALL)}
-        return replace(run, confirmations=tuple(each for each in run.confirmations if (each.suite, each.case) in cases))
+        return with_confirmations(run, (each for each in known if (each.suite, each.case) in cases))
 
 
 STEP = ConfirmStep()

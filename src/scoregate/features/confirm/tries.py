@@ -14,7 +14,14 @@ from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.records import record
 from scoregate.core.runs.cases import Status
-from scoregate.core.runs.run import FAILURES_TO_CONFIRM, MOST_TRIES, Confirmation, Run, SuiteResult, is_decided
+from scoregate.core.runs.confirmations import (
+    FAILURES_TO_CONFIRM,
+    MOST_TRIES,
+    Confirmation,
+    is_decided,
+    with_confirmations,
+)
+from scoregate.core.runs.run import Run, SuiteResult
 
 MOST_CASES = 15
 
@@ -48,7 +55,7 @@ async def confirm_failures(run: Run, comparison: Comparison, plan: Plan, setting
     confirmations = (Confirmation(c.label, c.case, tries[c], base_tries.get(c, ())) for c in cases)
     paid = number_format.extra_cost((*runs, *base_runs))
     notices = (*run.notices, *([f"--confirm: running cases again {paid}"] if paid else []))
-    run = replace(run, confirmations=tuple(confirmations), notices=notices)
+    run = with_confirmations(replace(run, notices=notices), confirmations)
     ports.amend(run)
     return run
 

@@ -13,6 +13,7 @@ from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.records import record
 from scoregate.core.runs.cost_estimates import Interval, RunEstimate, sum_intervals
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.runs.run_costs import sum_costs
 from scoregate.core.runs.suite_labels import suite_label
@@ -268,7 +269,7 @@ def _add_repeats(cost: Interval, suites: Sequence[SuiteEstimate], settings: Sett
     """The cost with the trials that `repeats = "auto"` may add: as many as in the base's run, at most the budget."""
     if settings.repeats != "auto":
         return cost
-    added = sum(sum_costs(run) or 0.0 for run in base.extras)
+    added = sum(sum_costs(run) or 0.0 for run in base.companions_of(TrialRole.EXTRA))
     full = sum(each.full_cost or 0.0 for each in suites)
     return Interval(cost.low, cost.expected + added, cost.high + full * settings.repeats_budget)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ class CoverageStep(Step):
     name = "coverage"
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
-        if not context.settings.coverage_tools and not context.settings.coverage_prompts:
+        if not _is_on(context):
             return comparison
         from scoregate.features.coverage.use import find_coverage
         from scoregate.features.coverage.view import FOUND
@@ -29,16 +30,22 @@ class CoverageStep(Step):
         found = await find_coverage(context, comparison.run)
         return replace(comparison, slots=comparison.slots.put(FOUND, found))
 
-    def publishers(self) -> Sequence[Publisher]:
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        if not _is_on(context):
+            return nullcontext(())
         from scoregate.features.coverage.use import publish_unused_items
 
-        return (publish_unused_items,)
+        return nullcontext((publish_unused_items,))
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.coverage.section import build_sections
         from scoregate.features.coverage.view import FOUND
 
         return build_sections(judged.comparison.slots.get(FOUND))
+
+
+def _is_on(context: JobContext) -> bool:
+    return bool(context.settings.coverage_tools or context.settings.coverage_prompts)
 
 
 STEP = CoverageStep()

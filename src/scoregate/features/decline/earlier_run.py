@@ -2,71 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
-
-from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.artifact import MOST_TRIES, list_artifacts, read_artifact
 from scoregate.ci.baseline.data_branch import read_blob
+from scoregate.ci.baseline.earlier import EarlierRun, ListRuns
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection, merge_group_base, pull_request
 from scoregate.ci.github.responses import text_at
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.records import record
-from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 from scoregate.features.decline.declare import DECLINE_WINDOW, Window, parse_window
 
 _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
 
 
-@record
-class EarlierRun:
-    """A run of the branch that can be read.
-
-    Attributes:
-        commit: its commit.
-        finished: when it was stored.
-        read: reads it.
-    """
-
-    commit: str
-    finished: datetime
-    read: Callable[[], Awaitable[Run]]
-
-
 async def find_decline_base(
-    root: Path,
     settings: Settings,
     *,
-    environ: Mapping[str, str],
     connection: Connection | None,
     base: BaseCommit | None,
+    list_runs: ListRuns | None = None,
 ) -> Baseline | None:
     """The run of the branch that is `decline_window` ago; None in a pull request's job.
 
     A change isn't blamed for what others merged, so only jobs on the branch itself compare with its past.
 
     Args:
-        root: the folder of the project.
         settings: the settings of the project.
-        environ: the host's environment.
         connection: the job's GitHub; None outside of jobs.
         base: the commit and branch of the job's baseline.
+        list_runs: lists the runs of the branch; None for those that GitHub has.
     """
     if connection is None or connection.api is None or base is None or not _is_on_branch(connection, base):
         return None
     window = parse_window(DECLINE_WINDOW.of(settings))
     try:
-        if settings.baseline_kind is BaselineKind.HISTORY:
-            stored = _list_history(root, environ, base.branch, connection.key)
+        if list_runs is not None:
+            stored = list_runs()
         elif settings.baseline_kind in _ON_GITHUB:
             stored = _list_github(settings.baseline_kind, connection, connection.api, base)
         else:
@@ -124,24 +103,3 @@ async def _list_github(
     for each in stored_runs(tip, connection.key):
         finished = datetime.strptime(each.time, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         yield EarlierRun(each.commit, finished, partial(read_blob, api, each.blob))
-
-
-async def _list_history(root: Path, environ: Mapping[str, str], branch: str, key: str) -> AsyncGenerator[EarlierRun]:
-    """The bases of the branch in the shared history, the newest first."""
-    from scoregate.ci.baseline.history import read_stored_run
-    from scoregate.ci.history.bases import list_bases
-    from scoregate.ci.history.location import open_history
-    from scoregate.ci.history.project import find_project_name
-
-    project = await find_project_name(root, environ)
-    store = await to_thread.run_sync(open_history, root, environ)
-
-    try:
-        for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
-            yield EarlierRun(
-                each.commit,
-                datetime.fromtimestamp(each.finished, UTC),
-                partial(to_thread.run_sync, read_stored_run, store, each.run_id),
-            )
-    finally:
-        await to_thread.run_sync(store.close)

@@ -38,10 +38,11 @@ class DeclineStep(Step):
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         if not MAX_DECLINE.is_set_for_any(settings.policy()):
             return slots
+        from scoregate.ci.baseline.earlier import BRANCH_RUNS
         from scoregate.features.decline.earlier_run import find_decline_base
 
-        environ, connection, base = context.environ, context.connection, context.base
-        earlier = await find_decline_base(context.root, settings, environ=environ, connection=connection, base=base)
+        connection, base, list_runs = context.connection, context.base, slots.get(BRANCH_RUNS)
+        earlier = await find_decline_base(settings, connection=connection, base=base, list_runs=list_runs)
         return slots.put(EARLIER, earlier)
 
     async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:

@@ -22,7 +22,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
 from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.core.comparison.comparison import compare
-from scoregate.core.runs.evidence import Use
+from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
@@ -71,7 +71,7 @@ async def _run_control(
     if control.run is None or not control.run.complete:
         problem = "it was interrupted" if control.run is not None else control.note
         return _without_control(run, problem, ports, has_failed=True)
-    run = replace(run, control=control.run)
+    run = run.add_companion(TrialRole.CONTROL, control.run)
     problems = [f"In the drift control, {'; '.join(control.note.split('; ')[1:])}."] if control.unreadable else []
     # What the controls of all shards measured together is reported once they are merged.
     notices = [describe_control(control.run, number), *problems] if run.shard is None else problems

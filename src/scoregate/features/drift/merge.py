@@ -10,6 +10,7 @@ from pathlib import Path
 from scoregate.ci.archive import CONTROL, RUN_FILE, RunWriter, amend_run, read_head
 from scoregate.ci.report import number_format
 from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, read_shard, write_shards
+from scoregate.core.runs.evidence import TrialRole
 from scoregate.core.runs.model_calls import merge_calls
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.errors import RecordError
@@ -46,7 +47,7 @@ def merge_controls(run: Run, shards: Mapping[Path, RunShard], folder: Path, *, i
         return _with_notice(run, notice, folder)
     control = _write_control(controls, folder / CONTROL)
     number = sum(suite.columns.case_count for suite in control.suites)
-    return _with_notice(replace(run, control=control), describe_control(control, number), folder)
+    return _with_notice(run.add_companion(TrialRole.CONTROL, control), describe_control(control, number), folder)
 
 
 def _find_problem(shards: Sequence[RunShard], with_control: Collection[int]) -> str:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 
 
+def _find_control(run: Run) -> Run | None:
+    return next(iter(run.companions_of(TrialRole.CONTROL)), None)
+
+
 class DriftStep(Step):
     """Asks a part of the base's cases again, and corrects the changes of scores by how far they moved."""
 
@@ -40,12 +44,13 @@ class DriftStep(Step):
         return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
 
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
-        if run.control is None or baseline.run is None or run.control.commit == baseline.run.commit:
+        control = _find_control(run)
+        if control is None or baseline.run is None or control.commit == baseline.run.commit:
             return run
         return replace(run, notices=(*run.notices, _OTHER_COMMIT))
 
     def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
-        control = run.control if does_count(TrialRole.CONTROL, Use.CONTROL) else None
+        control = _find_control(run) if does_count(TrialRole.CONTROL, Use.CONTROL) else None
         if control is None or control.commit is None or control.commit != base.commit:
             return None
         from scoregate.features.drift.rows import DriftCorrection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scoregate.ci.baseline import Baseline
+    from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
     from scoregate.ci.partial_run import Excuse
     from scoregate.ci.settings import Settings
@@ -80,6 +81,12 @@ class ExemptionsStep(Step):
         from scoregate.core.comparison.stable_cases import list_stable_cases
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
+
+    @property
+    def comment_commands(self) -> Sequence[CommandKind]:
+        from scoregate.features.exemptions.accept_command import ACCEPT
+
+        return (ACCEPT,)
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.exemptions.section import build_sections

@@ -14,7 +14,7 @@ from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind
 from scoregate.ci.steps import Work
 from scoregate.core.comparison.pairing import find_undecided_cases
-from scoregate.core.runs.evidence import Use
+from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run
 
 ROUNDS = 2
@@ -67,12 +67,13 @@ async def repeat_undecided_cases(work: Work) -> tuple[Run, Baseline]:
             problem = f"--repeats auto stopped in round {number}, whose trials don't count: {more_base.note}"
             run = replace(run, notices=(*run.notices, problem))
             break
-        run = replace(run, extras=(*run.extras, more))
-        base = replace(base, extras=(*base.extras, more_base.run))
+        run = run.add_companion(TrialRole.EXTRA, more)
+        base = base.add_companion(TrialRole.EXTRA, more_base.run)
     most = 2 * trials * ROUNDS * REPEATS
-    spent = sum(map(_count_trials, (*run.extras, *base.extras)))
+    extras = (*run.companions_of(TrialRole.EXTRA), *base.companions_of(TrialRole.EXTRA))
+    spent = sum(map(_count_trials, extras))
     saved = f"{most - spent:,} fewer than the {most:,} that repeating every case takes"
-    paid = number_format.extra_cost((*run.extras, *base.extras))
+    paid = number_format.extra_cost(extras)
     notice = f"--repeats auto: {spent:,} extra trials, {saved}{f'; they {paid}' if paid else ''}"
     return _with_notice(run, notice, ports), replace(baseline, run=base)
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from scoregate.core.records import record
 from scoregate.core.runs.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
-
-if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
-    from scoregate.features.gateway.proxy import Gateway
+from scoregate.features.gateway.proxy import Gateway
 
 # Models and evaluators are named by suites: far above real runs, and few enough to write and read.
 _MOST_ROWS = 2_000

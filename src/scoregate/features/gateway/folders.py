@@ -7,17 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scoregate.ci.isolation import FolderCopy
 from scoregate.ci.runner import find_workspace, in_container
 from scoregate.ci.settings import GatewayMode
 from scoregate.errors import UsageError
+from scoregate.features.gateway.proxy import GatewayOptions
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.models.settings import CacheMode
-
-if TYPE_CHECKING:
-    from scoregate.features.gateway.proxy import GatewayOptions
 
 # Suites write to the cache itself, so the host's answers are in a folder of their own.
 _CACHE = "gateway"

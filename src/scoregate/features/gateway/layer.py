@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scoregate.ci.job import JobContext
 from scoregate.ci.launch import (
@@ -33,10 +32,8 @@ from scoregate.core.runs.run import Run
 from scoregate.errors import UsageError
 from scoregate.features.gateway.counts import CallCounter
 from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
+from scoregate.features.gateway.proxy.sessions import SuiteSession
 from scoregate.features.gateway.usage_adder import UsageAdder
-
-if TYPE_CHECKING:  # a package of the proxy may be missing, which `open_model_gateway` reports
-    from scoregate.features.gateway.proxy.sessions import SuiteSession
 
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown", "missing_key"}
@@ -58,7 +55,7 @@ async def serve_calls(recorder: Recorder, context: JobContext, scratch: Path) ->
     async with open_model_gateway(context, recorder.environ, folder) as gateway:
         environ = gateway.hide_keys(recorder.environ)
         # Keys under other names, too.
-        hidden = gateway.key_variables | (os.environ.keys() - environ.keys())
+        hidden = gateway.setup.key_variables | (os.environ.keys() - environ.keys())
         service = CallService(partial(_open_layer, gateway), hidden, _explain_unreachable)
         yield replace(recorder, environ=environ, calls=service)
 
@@ -117,9 +114,10 @@ class GatewayLayer(LaunchLayer):
     def _describe_problems(self, script: str, session: SuiteSession) -> Iterator[LaunchEvent]:
         reasons = [message for message, code in session.problems.items() if code in _UNMEASURED]
         if reasons:
-            problem = "need a key, which this job does not have" if self.gateway.note else "were not made"
+            replays = bool(self.gateway.setup.note)
+            problem = "need a key, which this job does not have" if replays else "were not made"
             message = f"calls of models {problem}: {'; '.join(reasons)}"[:_LONGEST_REASON]
-            yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if self.gateway.note else ""))
+            yield Failed(script, ErrorInfo("CallsNotMade", message, advice=_NEEDS_KEY if replays else ""))
         for message, code in session.problems.items():
             if code not in _UNMEASURED:
                 yield Notice(script, f"gateway: {message}")

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scoregate.ci.archive import RUN_FOLDER
@@ -17,13 +15,19 @@ from scoregate.ci.job import JobContext
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import GatewayMode, Settings
 from scoregate.core.records import record
-from scoregate.errors import MissingExtra, SettingsError
+from scoregate.errors import SettingsError
+from scoregate.features.gateway.folders import copy_folders
+from scoregate.features.gateway.proxy import (
+    Gateway,
+    GatewayOptions,
+    GatewayProvider,
+    check_address,
+    find_providers,
+    open_gateway,
+)
+from scoregate.features.gateway.proxy.sessions import SuiteSession
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
 from scoregate.models.settings import ModelSettings, load_model_settings
-
-if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
-    from scoregate.features.gateway.proxy import Gateway, GatewayOptions, GatewayProvider
-    from scoregate.features.gateway.proxy.sessions import SuiteSession
 
 CASSETTES_FOLDER = "cassettes"
 _DEFAULT_FOLDER = ".scoregate/cassettes"
@@ -39,33 +43,26 @@ class ModelGateway:
 
     Attributes:
         gateway: the running gateway.
-        key_variables: the variables that may contain a provider's key; suites get none of them.
-        keys: the keys.
-        served: the variables in which suites get a token of the run instead of a key.
-        note: why answers are only replayed, for the report; empty if they aren't, or the settings say so.
-        problems: what suites can't use, for the report.
+        setup: what it was made of.
     """
 
     gateway: Gateway
-    key_variables: frozenset[str]
-    keys: frozenset[str]
-    served: frozenset[str]
-    note: str = ""
-    problems: tuple[str, ...] = ()
+    setup: GatewaySetup
 
     @property
     def notices(self) -> tuple[str, ...]:
         """The notices for the report."""
-        return (self.note,) if self.note else self.problems
+        return (self.setup.note,) if self.setup.note else self.setup.problems
 
     def hide_keys(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The environment without keys under any name, with a placeholder where suites get a token."""
         kept = {
             name: value
             for name, value in environ.items()
-            if name not in self.key_variables and not any(key in value for key in self.keys)
+            if name not in self.setup.key_variables and not any(key in value for key in self.setup.keys)
         }
-        return {**kept, **dict.fromkeys(self.served, _PLACEHOLDER)}
+        served = (name for each in self.setup.options.providers.values() for name in each.key_variables)
+        return {**kept, **dict.fromkeys(served, _PLACEHOLDER)}
 
     def make_environment(self, session: SuiteSession, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment of a suite: without keys, with its token and the addresses of the gateway."""
@@ -92,7 +89,6 @@ async def open_model_gateway(
 
     Raises:
         SettingsError: the settings of the gateway don't fit together.
-        MissingExtra: a package of the gateway is not installed.
     """
     environ = {**variables, **context.environ}
     if context.subject is not None and context.subject.request is not None:
@@ -121,7 +117,7 @@ async def _replay_base(
     options = replace(
         setup.options,
         mode=GatewayMode.REPLAY,
-        providers=_import_proxy().find_providers(environ, custom, replays=True),
+        providers=find_providers(environ, custom, replays=True),
         record_to=None,
         replay_from=(folder,),
     )
@@ -135,7 +131,7 @@ class GatewaySetup:
 
     Attributes:
         options: how it works.
-        key_variables: the variables that may contain a provider's key.
+        key_variables: the variables that may contain a provider's key; suites get none of them.
         keys: the keys.
         note: why answers are only replayed, for the report; empty if they aren't, or the settings say so.
         problems: what suites can't use, for the report.
@@ -155,12 +151,8 @@ class GatewaySetup:
             OSError: the address can't be used, or a cassette can't be written.
             UsageError: a folder in the workspace has a link in its path, or can't be read or written.
         """
-        from scoregate.features.gateway.folders import copy_folders
-        from scoregate.features.gateway.proxy import open_gateway
-
-        served = {name for provider in self.options.providers.values() for name in provider.key_variables}
         with copy_folders(self.options, os.environ) as options, open_gateway(options) as running:
-            yield ModelGateway(running, self.key_variables, self.keys, frozenset(served), self.note, self.problems)
+            yield ModelGateway(running, self)
 
 
 def prepare_gateway(
@@ -184,16 +176,14 @@ def prepare_gateway(
 
     Raises:
         SettingsError: the settings of the gateway don't fit together.
-        MissingExtra: a package of the gateway is not installed.
     """
-    proxy = _import_proxy()
     mode = settings.gateway.mode
     models = load_model_settings({**environ, **settings.environment(root=root)})
     providers = _find_providers(settings, environ, models, replays=mode is GatewayMode.REPLAY)
     names = {name for known in PROVIDERS.values() for name in known.keys} | {_MODEL_KEY}
     names |= {each.key_env for each in settings.gateway.providers.values() if each.key_env}
     folder = find_cassettes_folder(root, settings, kept_cassettes)
-    options = proxy.GatewayOptions(
+    options = GatewayOptions(
         mode,
         providers,
         scratch,
@@ -255,20 +245,10 @@ def find_cassettes_folder(root: Path, settings: Settings, kept: Path | None) -> 
     return folder
 
 
-def _import_proxy() -> ModuleType:
-    try:
-        from scoregate.features.gateway import proxy
-    except ImportError as error:
-        raise MissingExtra(f"the gateway needs {error.name}", advice="pip install 'scoregate[cli,gateway]'") from None
-    return proxy
-
-
 def _find_providers(
     settings: Settings, environ: Mapping[str, str], models: ModelSettings, *, replays: bool
 ) -> dict[str, GatewayProvider]:
     """The providers, with the project's own model under the name `model` if it has an address or key of its own."""
-    from scoregate.features.gateway.proxy import GatewayProvider, check_address, find_providers
-
     project_provider, _ = split_project_name(models.model or DEFAULT, models, environ)
     providers = find_providers(environ, settings.gateway.providers, replays=replays, project_provider=project_provider)
     if models.base_url is not None or models.key is not None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from scoregate.core.evaluation import Usage
 from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored
 from scoregate.core.usage import sum_usage
-
-if TYPE_CHECKING:  # the gateway needs a web server, which most runs never start
-    from scoregate.features.gateway.proxy.sessions import CallOrigin, SuiteSession
+from scoregate.features.gateway.proxy.sessions import CallOrigin, SuiteSession
 
 SuiteKey: TypeAlias = tuple[str, str]
 _OfCall: TypeAlias = CaseOutput | Scored | Labelled | Errored
@@ -71,8 +69,6 @@ class UsageAdder:
 
 def _find_origins(log: str, event: _OfCall) -> Iterator[CallOrigin]:
     """What calls of an event name: an evaluator with several scores makes a call for `name`, and scores `name.part`."""
-    from scoregate.features.gateway.proxy.sessions import CallOrigin
-
     evaluators = [""]
     if not isinstance(event, CaseOutput) and event.evaluator:
         parts = event.evaluator.split(".")

@@ -1,1 +1,0 @@
-"""Commands in comments on pull requests: `/scoregate run`, and what follows from them."""

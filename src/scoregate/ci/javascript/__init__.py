@@ -1,6 +1,0 @@
-"""Node.js and the packages of package.json, for suites that need them."""
-
-from scoregate.ci.javascript.installer import Installer
-from scoregate.ci.javascript.preparation import JavaScript, find_javascript, names_node
-
-__all__ = ["Installer", "JavaScript", "find_javascript", "names_node"]

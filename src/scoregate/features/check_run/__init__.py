@@ -1,0 +1,1 @@
+"""A check on the commit that a job measures."""

@@ -1,0 +1,1 @@
+"""Commands in comments on pull requests: who asks, what starts, the answer, the commit's status."""

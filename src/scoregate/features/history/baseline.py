@@ -1,0 +1,156 @@
+"""A baseline that a push to the base branch wrote to the shared history."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncGenerator, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from scoregate.ci import git
+from scoregate.ci.baseline import Baseline
+from scoregate.ci.baseline.artifact import (
+    MOST_ANCESTORS,
+    MOST_POOLED,
+    MOST_TRIES,
+    NearestCommit,
+    find_nearest,
+    list_pairs,
+    make_pooled_baseline,
+)
+from scoregate.ci.baseline.earlier import EarlierRun, StoredRun, add_earlier_runs
+from scoregate.ci.baseline.unpack import unpack_run
+from scoregate.ci.github.base import BaseCommit
+from scoregate.ci.github.context import Connection
+from scoregate.ci.settings import Settings
+from scoregate.core.runs.run import Run
+from scoregate.errors import RecordError, ScoregateError
+from scoregate.features.history.bases import list_bases, read_base
+from scoregate.features.history.location import open_history, shared_address
+from scoregate.features.history.project import find_project_name
+from scoregate.features.history.stores import VARIABLE, HistoryStore
+
+
+async def find_history_baseline(
+    root: Path,
+    settings: Settings,
+    *,
+    environ: Mapping[str, str],
+    connection: Connection | None,
+    base: BaseCommit | None,
+) -> Baseline:
+    """The run of the base's commit, else of its nearest ancestor, else the newest.
+
+    On a developer's machine, the base is the commit that is checked out.
+
+    Args:
+        root: the folder of the project.
+        settings: the settings of the project.
+        environ: the host's environment.
+        connection: the job's GitHub; None outside of jobs.
+        base: the commit that the job's changes are tested on top of.
+    """
+    if not shared_address(environ):
+        return Baseline(None, f"the history can't be read: {VARIABLE} is not set", unreadable=True)
+    try:
+        store = await to_thread.run_sync(open_history, root, environ)
+        try:
+            return await _find_baseline(store, root, settings, environ=environ, connection=connection, base=base)
+        finally:
+            await to_thread.run_sync(store.close)
+    except ScoregateError as error:
+        return Baseline(None, f"no base could be read from the history: {error}", unreadable=True)
+
+
+async def _find_baseline(
+    store: HistoryStore,
+    root: Path,
+    settings: Settings,
+    *,
+    environ: Mapping[str, str],
+    connection: Connection | None,
+    base: BaseCommit | None,
+) -> Baseline:
+    project = await find_project_name(root, environ)
+    branch = base.branch if base else settings.base_branch or await git.default_branch(root) or "main"
+    key = connection.key if connection else None
+    stored: dict[str, list[int]] = {}
+    for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
+        stored.setdefault(each.commit, []).append(each.run_id)
+    problems: list[str] = []
+    while len(problems) < MOST_TRIES and (
+        chosen := await _choose_commit(base or BaseCommit(branch), list(stored), root, connection)
+    ):
+        run_ids = stored.pop(chosen.commit)[:MOST_POOLED]
+        runs, errors = await to_thread.run_sync(_read_runs, store, run_ids)
+        if errors:
+            problems.append(f"a run of {chosen.commit[:7]} in the history could not be read: {errors[0]}")
+        if runs:
+            note = "; ".join((chosen.note, *problems))
+            earlier = (
+                StoredRun(commit, partial(to_thread.run_sync, _read_run, store, run_id))
+                for commit, run_id in list_pairs(stored)
+            )
+            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=branch), earlier, settings.base_runs)
+    note = "; ".join(problems) or f"the history has no base of {project} on {branch}"
+    return Baseline(None, note, unreadable=bool(problems))
+
+
+async def _choose_commit(
+    base: BaseCommit, stored: list[str], root: Path, connection: Connection | None
+) -> NearestCommit | None:
+    """The nearest of the commits that have a run: by GitHub's history in its jobs, else by that of the repository."""
+    if connection is not None and connection.api is not None:
+        return await find_nearest(base, stored, connection.api)
+    ancestors = await git.list_ancestors(root, MOST_ANCESTORS)
+    for number, commit in enumerate(ancestors):
+        if commit in stored:
+            return NearestCommit(commit, f"{number} commits before this one" if number else "exact")
+    return NearestCommit(stored[0], f"the newest of {base.branch}") if stored else None
+
+
+def _read_runs(store: HistoryStore, run_ids: list[int]) -> tuple[list[Run], list[str]]:
+    runs, problems = [], []
+    for run_id in run_ids:
+        try:
+            runs.append(_read_run(store, run_id))
+        except RecordError as error:
+            problems.append(error.message)
+    return runs, problems
+
+
+async def list_branch_runs(
+    root: Path, environ: Mapping[str, str], *, branch: str, key: str
+) -> AsyncGenerator[EarlierRun]:
+    """Yield the bases of a branch, the newest first.
+
+    Args:
+        root: the folder of the project.
+        environ: the host's environment.
+        branch: the branch.
+        key: which use in the project.
+
+    Raises:
+        HistoryError: they can't be listed.
+    """
+    project = await find_project_name(root, environ)
+    store = await to_thread.run_sync(open_history, root, environ)
+    try:
+        for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
+            read = partial(to_thread.run_sync, _read_run, store, each.run_id)
+            yield EarlierRun(each.commit, datetime.fromtimestamp(each.finished, UTC), read)
+    finally:
+        await to_thread.run_sync(store.close)
+
+
+def _read_run(store: HistoryStore, run_id: int) -> Run:
+    """The run of a base in the history.
+
+    Raises:
+        HistoryError: it can't be read.
+        RecordError: it is not there any more, or holds no run that can be read.
+    """
+    return unpack_run(io.BytesIO(read_base(store, run_id)))

@@ -1,0 +1,1 @@
+"""Results as events and metrics of OpenTelemetry, sent to a collector."""

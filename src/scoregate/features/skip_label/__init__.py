@@ -1,0 +1,1 @@
+"""The label `scoregate: skip`: a pull request without a run."""
