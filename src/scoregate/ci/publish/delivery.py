@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from scoregate.ci.archive import RUN_FOLDER
 from scoregate.ci.github.commands import command, outputs_text
 from scoregate.ci.github.context import Connection, PullRequest
-from scoregate.ci.settings import AlertKind, CommentMode
+from scoregate.ci.settings import CommentMode
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
 
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 PENDING = "comment-pending"
 Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
-
-
-@record
-class AlertTarget:
-    """Where a run of the base branch reports what got worse, and the addresses of its webhooks."""
-
-    kinds: tuple[AlertKind, ...]
-    webhooks: Mapping[AlertKind, str] = field(default_factory=dict, repr=False)
 
 
 @record
@@ -51,7 +43,6 @@ class PublishTarget:
         redact: removes known secrets from text.
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
-        alert: where what got worse is reported; None for nowhere.
     """
 
     out: Path
@@ -68,7 +59,6 @@ class PublishTarget:
     redact: Callable[[str], str] = str
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print
-    alert: AlertTarget | None = None
 
 
 @record
