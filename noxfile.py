@@ -17,10 +17,10 @@ nox.needs_version = ">=2024.10"
 
 TOOLS = Path(sys.executable).parent
 NEEDS_MORE = ("process", "network", "browser", "container", "foreign", "slow")
-ANY_MACHINE = ("tests/unit", "tests/features", "tests/contract")
 # Tests by the extras that they need: with fewer extras, the lowest versions of some packages are lower.
 LOWEST_ROUNDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ANY_MACHINE),
+    (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/unit", "tests/contract")),
+    (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/features", "-m", "not process")),
     (("endpoints",), ("tests/unit/endpoints", "tests/unit/entities")),
     (("cli",), ("tests/unit/ci", "tests/unit/cli", "tests/unit/report")),
     ((), ("tests/unit/core", "tests/unit/engine", "tests/unit/testing")),
@@ -60,7 +60,7 @@ def test(session: nox.Session) -> None:
 @nox.session
 def random(session: nox.Session) -> None:
     """Run the tests of units, features and contracts with random examples, other ones each time."""
-    paths = session.posargs or ANY_MACHINE
+    paths = session.posargs or ("tests/unit", "tests/features", "tests/contract", "-m", "not process")
     run(session, "python", "-m", "pytest", *paths, SCOREGATE_TEST_RANDOM="1")
 
 

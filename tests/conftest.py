@@ -36,8 +36,9 @@ TESTS = Path(__file__).parent
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
-        "e2e/", "integration/foreign/", "integration/frameworks/", "integration/host/test_install.py",
-        "integration/host/test_install_layouts.py", "integration/host/test_install_node.py", "integration/migrate/",
+        "e2e/", "features/setup/test_install.py", "features/setup/test_install_layouts.py",
+        "features/setup/test_install_node.py", "integration/foreign/", "integration/frameworks/",
+        "integration/migrate/",
         "integration/mcp_servers/test_reference_servers.py", "integration/ragas/", "integration/traces/",
         "test_readme.py",
     ),
@@ -53,8 +54,11 @@ MARKERS = {
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
         "integration/convert/test_yaml.py",
         "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
-        "features/arms/test_skills.py", "features/costs/test_estimates.py", "features/history/test_shared_history.py",
-        "features/otlp/", "features/resume/", "features/test_knock_out.py",
+        "features/arms/test_skills.py", "features/comments/test_jobs.py", "features/costs/test_estimates.py",
+        "features/forks/test_jobs.py", "features/history/test_jobs.py", "features/history/test_shared_history.py",
+        "features/otlp/", "features/resume/", "features/setup/test_install.py",
+        "features/setup/test_install_layouts.py", "features/setup/test_install_node.py", "features/skip_label/",
+        "features/test_knock_out.py",
         "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
         "integration/frameworks/", "integration/host/", "integration/jobs/",
         "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/",
@@ -68,7 +72,7 @@ MARKERS = {
     ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
-        "features/check_run/",
+        "features/check_run/", "features/forks/test_publish.py",
         "integration/conversations/", "integration/endpoints/test_faults.py",
         "integration/execution/test_execute.py", "integration/github/", "features/imports/test_damage.py",
         "features/imports/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",

@@ -121,8 +121,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ci.settings": BASE | SHARED | {"features.declarations"},
     "ci.discover": BASE | SHARED | {"store"},
     "ci.documents": BASE | SHARED | {"store"},
-    "ci.publish": BASE | SHARED | {"ci.report"},
-    **dict.fromkeys(GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "mcp_servers", "models", "store"}),
+    "ci.publish": BASE | SHARED | {"ci.report", "features.declarations"},
+    **dict.fromkeys(
+        GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers", "models", "store"}
+    ),
     "features": BASE
     | SHARED
     | STAGES
@@ -134,16 +136,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     | STAGES
     | GLUE
     | {"ci.publish", "client", "convert", "datasets", "entities", "features", "judges", "store", "synthesizers", "web"}
-    | {"scorers", "trace_files"},
+    | {"features.declarations", "scorers", "trace_files"},
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
     "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
-    "scoregate.ci.launch.appended_files": "what files hold, and not which of them are new",
     "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.ci.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
+    "scoregate.core.gate.silence": "why a check reports nothing, and not what it reports",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.mcp_servers.http_client": "only servers with an address need it",
@@ -266,13 +268,20 @@ def names_in(module: str) -> Iterator[str]:
             yield node.value.partition(".")[0]
 
 
+def settings_in(module: str) -> Iterator[str]:
+    """The attributes of settings that a module reads."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] == "settings":
+            yield node.attr
+
+
 def test_only_its_folder_names_the_settings_of_a_feature() -> None:
     owners = {each.name: feature.name for feature in FEATURES for each in (*feature.limits, *feature.settings)}
     assert owners
     strangers = [
         f"{module} names {name}"
         for module in MODULES
-        for name in set(names_in(module)) & owners.keys()
+        for name in {*settings_in(module), *(each for each in names_in(module) if "_" in each)} & owners.keys()
         if not module.startswith(f"scoregate.features.{owners[name]}.")
     ]
     assert strangers == []
@@ -286,8 +295,14 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.history_command", "history"): "the command of the history",
     ("scoregate.cli.history_options", "history"): "its options",
     ("scoregate.cli.progress_state", "gateway"): "the calls so far, while suites run",
+    ("scoregate.cli.merge_command", "drift"): "that runs which aren't shards were merged without their controls",
     ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
     ("scoregate.cli.publish_command", "forks"): "publishes their runs",
+    # Its code isn't in the folder yet.
+    ("scoregate.ci.job", "alert"): "",
+    ("scoregate.ci.publish.alert", "alert"): "",
+    ("scoregate.ci.publish.delivery", "alert"): "",
+    ("scoregate.ci.publish.webhook", "alert"): "",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
     ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
     ("scoregate.cli.list_command", "costs"): "models that are retired",

@@ -28,7 +28,7 @@ from scoregate.ci.settings import Settings
 from scoregate.ci.settings.gateway_fields import GatewaySettings
 from scoregate.ci.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.core.declarations.declaration import Declared, Setting
+from scoregate.core.declarations.declaration import Declared, Owner, Setting, insert_names
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # this file is run by its path, too
@@ -42,27 +42,25 @@ SOURCE = "https://raw.githubusercontent.com/scoregate/scoregate/main/docs/"
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)
 
-# `*` is every setting of a feature. Every other setting belongs to one group; `list_settings` fails without it.
+# Every setting of the kernel belongs to one group; `list_settings` fails without it. Features say where theirs are:
+# below another, else at `*`, else at the end.
 GROUPS = {
     "What runs": (
-        "working_directory paths suite config commands configs agent arms max_suites executor scheduler retries"
-        " max_cases repeats repeats_budget timeout message affected affected_push approved allow_skip otlp_receiver"
+        "working_directory paths suite config commands configs agent arms max_suites"
+        " max_cases repeats timeout message affected affected_push approved"
     ),
     "The environment of suites": "env_file python python_version install install_groups",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop * fail_on_regression"
-        " fail_on_critical confirm"
+        " fail_on_critical"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity cluster suites"
     ),
-    "The comparison": "alpha min_effect margin min_ratio evaluators drift_control alert",
+    "The comparison": "alpha min_effect margin min_ratio evaluators",
     "Models": "model model_base_url model_headers cache prices gateway cassettes",
     "People": "min_agreement min_overrides",
-    "Reports": (
-        "out keep_runs comment slices show_outputs annotations annotate_unread coverage_tools"
-        " coverage_prompts annotate_coverage check_run otlp_endpoint key github_token"
-    ),
+    "Reports": ("out keep_runs comment slices show_outputs annotations check_run otlp_endpoint key github_token"),
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -79,7 +77,6 @@ TYPES = {
     "Text": "text",
     "ClusterText": "text",
     "Texts": "list of texts",
-    "AlertKinds": "list of `issue`, `slack` and `webhook`",
     "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
     "ProjectGlobs": "list of texts",
@@ -102,8 +99,6 @@ TYPES = {
     "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
     "ShowOutputs": "`full` or `none`",
-    "ExecutorKind": "`local` or `dask`",
-    "Confirm": "`off`, `critical` or `all`",
     "PolicySource": "`head` or `base`",
     "SecretStr": "text",
     "Words": "text, or list of texts",
@@ -126,7 +121,10 @@ TYPES = {
     "tuple[Mapping[Text, VersionOrTag], ...]": "list of tables",
 }
 # Settings that a file can't set, and settings that only a file can set.
-NOT_IN_FILES = ("working_directory", "github_token", "executor", "scheduler")
+NOT_IN_FILES = (
+    *("working_directory", "github_token"),
+    *(each.name for each in FEATURE_SETTINGS if each.owner is Owner.WORKFLOW),
+)
 TABLES = {
     "agent": "AgentSettings",
     "arms": "ArmsSettings",
@@ -230,10 +228,9 @@ def list_settings() -> str:
 
 def _insert_declared(group: str, names: str) -> list[str]:
     """The settings of a group with those that features declare; limits are gates."""
-    declared = [each.name for each in FEATURE_LIMITS if group == "Gates"]
-    declared += [each.name for each in FEATURE_SETTINGS if group == each.group]
-    before, _, after = names.partition("*")
-    return [*before.split(), *declared, *after.split()]
+    declared = [(each.name, "*") for each in FEATURE_LIMITS if group == "Gates"]
+    declared += [(each.name, each.below or each.after or "*") for each in FEATURE_SETTINGS if group == each.group]
+    return [name for name in insert_names(names.split(), declared) if name != "*"]
 
 
 def _flags() -> dict[str, str]:
@@ -330,7 +327,11 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
 
 
 def _describe_declared(declared: Declared) -> tuple[str, str]:
-    words = declared.words if isinstance(declared, Setting) else ""
+    words, choices = declared.words if isinstance(declared, Setting) else "", declared.kind.choices
+    if choices is not None:
+        *some, last = (f"`{each.value}`" for each in choices)
+        words = f"{', '.join(some)} {'and' if declared.kind.is_list else 'or'} {last}"
+        words = f"list of {words}" if declared.kind.is_list else words
     return words or TYPES[declared.kind.name], " ".join(declared.text.split())
 
 

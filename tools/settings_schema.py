@@ -45,8 +45,11 @@ def write_schema(read_fields: ReadFields, not_in_files: Collection[str]) -> str:
     made = Settings.model_json_schema()  # a reference to itself, because of `proposed`
     properties = made["$defs"]["Settings"]["properties"]
     names = [name for name in setting_names() if name not in not_in_files]
-    root = {"type": "object", "properties": {name: properties[name] for name in names}}
+    root: dict[str, Any] = {"type": "object", "properties": {name: properties[name] for name in names}}
     definitions = {name: each for name, each in made["$defs"].items() if name not in ("Settings", "SecretStr")}
+    for name, field in Settings.model_fields.items():
+        if isinstance(default := field.get_default(call_default_factory=True, validated_data={}), BaseModel):
+            root["properties"][name]["default"] = default.model_dump(mode="json")
     _describe(root, read_fields(Settings))
     for model in _MODELS[1:]:
         _describe(definitions[model.__name__], read_fields(model))

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from scoregate.ci.settings import load_settings
 from scoregate.ci.settings.limit_fields import FEATURE_LIMITS, LimitFields
 from scoregate.ci.settings.model import setting_names
 from scoregate.ci.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
 from scoregate.core.declarations.kernel import LIMITS
 from scoregate.core.gate import SUITE_CHECKS
+from scoregate.errors import SettingsError
 from scoregate.features.steps import STEPS
 from scoregate.features.table import FEATURES
 
-OWNERS = (BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS)
-
 
 def test_every_setting_has_one_owner() -> None:
-    assert sorted(setting_names()) == sorted(name for names in OWNERS for name in names)
+    assert not HEAD_SETTINGS & WORKFLOW_SETTINGS
+    assert sorted(setting_names()) == sorted((*BASE_SETTINGS, *HEAD_SETTINGS, *WORKFLOW_SETTINGS))
 
 
 def test_changes_own_no_limit() -> None:
     assert set(LimitFields.model_fields) <= BASE_SETTINGS
     assert {"key", "suite", "paths", "config", "commands", "baseline", "max_cases", "severity"} <= BASE_SETTINGS
+
+
+def test_a_setting_is_the_base_s_unless_it_can_weaken_no_gate() -> None:
+    assert {"approved", "executor", "github_token", "scheduler", "working_directory"} == WORKFLOW_SETTINGS
+    environment = {"install", "install_groups", "max_suites", "python", "python_version", "retries", "timeout"}
+    assert {*environment, "keep_runs", "message", "out"} == HEAD_SETTINGS
+
+
+@pytest.mark.parametrize("name", sorted(WORKFLOW_SETTINGS))
+def test_no_file_sets_what_the_workflow_owns(name: str, tmp_path: Path) -> None:
+    (tmp_path / "scoregate.toml").write_text(f'{name} = "x"\n')
+    with pytest.raises(SettingsError, match=name):
+        load_settings(tmp_path, {})
 
 
 def test_every_limit_is_declared_and_checked() -> None:

@@ -8,7 +8,8 @@ from scoregate import __version__
 from scoregate.ci.conditions import read_conditions
 from scoregate.ci.dependencies.tree import Tree
 from scoregate.ci.job import WRITING_EVENTS, JobContext
-from scoregate.ci.settings import BaselineKind, ExecutorKind, Settings
+from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings.limit_fields import runs_elsewhere
 from scoregate.ci.steps import PlannedRun
 from scoregate.core.runs.run import Run, SuiteResult
 
@@ -43,7 +44,7 @@ def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree
         and not (settings.affected_push and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
         is BaselineKind.RERUN,
-        "workers of a cluster record nothing": settings.executor is not ExecutorKind.LOCAL,
+        "workers of a cluster record nothing": runs_elsewhere(settings),
         "the change itself names its baseline": job is not None and is_named_by_change,
         "a part of the suites or cases was named": is_part,
         "git can't list the files of this project": tree is None,

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from scoregate.ci import git
 from scoregate.ci.code_digest import read_code
 from scoregate.ci.settings import GatewayMode, Settings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS
 from scoregate.core.runs.run import Conditions
 
 _SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
@@ -32,8 +33,8 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
         # What answers the calls of models: other servers, or recorded calls.
         chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
-    if settings.otlp_receiver:
-        chosen["otlp_receiver"] = True
+    declared = (each for each in FEATURE_SETTINGS if each.decides_results)
+    chosen |= {each.name: each.of(settings) for each in declared if each.of(settings) != each.default}
     values = to_json(chosen, serialize_unknown=True)
     digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
     if tree is None:

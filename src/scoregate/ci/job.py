@@ -213,7 +213,6 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         named=context.named_out,
         comment=context.settings.comment,
         annotations=context.settings.annotations,
-        unread=context.settings.annotate_unread,
         redact=context.redact.text,
         redact_chunks=context.redact.stream,
         log=partial(print, flush=True),

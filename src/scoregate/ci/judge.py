@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.policy import ChosenPolicy, choose_policy
 from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step, find_adjusters
 from scoregate.core.runs.run import Run
 
@@ -27,7 +26,7 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
     """
     from scoregate.core.gate import judge_comparison
 
-    chosen = _choose_policy(sides)
+    chosen = sides.choose_policy()
     policy = chosen.policy
     compare = partial(_compare_runs, sides, policy, steps)
     slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
@@ -47,13 +46,8 @@ def judge(sides: ComparedSides, steps: Sequence[Step], *, with_slices: bool = Tr
 
 def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[Step]) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
-    policy = _choose_policy(replace(sides, baseline=baseline)).policy
+    policy = replace(sides, baseline=baseline).choose_policy().policy
     return _compare_runs(sides, policy, steps, run, baseline)
-
-
-def _choose_policy(sides: ComparedSides) -> ChosenPolicy:
-    # The previous run on a developer's machine is no base of a change, so its policy never applies.
-    return choose_policy(sides.settings, None if sides.baseline.implicit else sides.baseline.run)
 
 
 def _compare_runs(

@@ -31,7 +31,6 @@ from scoregate.ci.launch import (
     Launching,
     LaunchLayer,
     Notice,
-    ReadResultFile,
     launch_all,
     open_layers,
 )
@@ -64,7 +63,6 @@ class Recorder:
         environ: the host's environment, of which scripts get a part.
         redact: removes secrets from what is recorded.
         new_identity: the user that the next script runs as; None for the host's own.
-        open_reader: opens what reads the result files that a script leaves.
         layers: open what features add to the launches on this machine.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
@@ -78,7 +76,6 @@ class Recorder:
     environ: Mapping[str, str]
     redact: Redactor
     new_identity: Callable[[], Identity | None]
-    open_reader: Callable[[], ReadResultFile]
     layers: Sequence[AroundLaunches]
     observers: Sequence[Observer]
     stop: anyio.Event
@@ -173,11 +170,9 @@ class Recorder:
             plan.root,
             self.environ,
             self.redact,
-            self.open_reader,
             new_identity=self.new_identity,
             timeout_s=settings.timeout,
             max_scripts=settings.max_suites,
-            suites=settings.suite,
             layers=recording.layers,
             open_child=self.open_child,
             uses=uses,

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.interpreter import Interpreter, SuiteHost
+from scoregate.ci.policy import ChosenPolicy, choose_policy
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.slots import NO_SLOTS, Slots
-from scoregate.errors import UsageError
 
 if TYPE_CHECKING:
     from scoregate.ci.comment_command import CommandKind
     from scoregate.ci.job import JobContext
-    from scoregate.ci.launch import Launching, LaunchLayer, ReadResultFile
+    from scoregate.ci.launch import Launching, LaunchLayer
     from scoregate.ci.partial_run import Excuse
     from scoregate.ci.plan import Plan, SuiteSource
     from scoregate.ci.ports import BaselineSource, Ports, RecordPlan
     from scoregate.ci.publish.delivery import Publisher
     from scoregate.ci.recording import Recorder
     from scoregate.ci.report.view import ReportView
-    from scoregate.ci.secrets import Redactor
     from scoregate.core.comparison.adjusted_rows import AdjustRows
     from scoregate.core.comparison.agreement import Calibrations
     from scoregate.core.comparison.comparison import Comparison, CriteriaOf
@@ -59,6 +58,11 @@ class ComparedSides:
     settings: Settings
     slots: Slots = NO_SLOTS
     calibrations: Callable[[], Calibrations] = dict
+
+    def choose_policy(self) -> ChosenPolicy:
+        """The policy that judges the run."""
+        # The previous run on a developer's machine is no base of a change, so its policy never applies.
+        return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
 
 
 @record
@@ -178,10 +182,6 @@ class Step:
         """Open what it adds to the launches of one recording, on the machine that they run on."""
         return nullcontext()
 
-    def open_reader(self, redact: Redactor) -> ReadResultFile | None:
-        """Open what reads the result files that launches leave; None if it reads none."""
-        return None
-
     async def measure_base(self, planned: PlannedRun, ports: Ports) -> Baseline:
         """Run the base's version of suites here, if no run of the base was found."""
         return planned.baseline
@@ -288,18 +288,6 @@ async def open_recorder(
             recorder = await stack.enter_async_context(step.around_run(recorder, context, scratch))
         executors = [each for step in steps if (each := step.open_executor(recorder, settings, scratch)) is not None]
         yield recorder, await stack.enter_async_context(executors[0]) if executors else recorder.record
-
-
-def open_reader(steps: Sequence[Step], redact: Redactor) -> ReadResultFile:
-    """Open what reads the result files that launches leave.
-
-    Raises:
-        UsageError: no feature reads result files.
-    """
-    for step in steps:
-        if (reader := step.open_reader(redact)) is not None:
-            return reader
-    raise UsageError("no feature reads result files")
 
 
 async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:

@@ -39,7 +39,7 @@ from scoregate.ci.reporting import build_reporting
 from scoregate.ci.runner import in_ci, read_ci_job
 from scoregate.ci.settings import Settings
 from scoregate.ci.settings.sources import COMMAND_LINE
-from scoregate.ci.steps import Step, open_reader, open_recorder, prepare
+from scoregate.ci.steps import Step, open_recorder, prepare
 from scoregate.ci.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.ci.user_ids import Identity, new_identity, with_home
 from scoregate.core.runs.run import Run
@@ -152,7 +152,6 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
-        partial(open_reader, steps, context.redact),
         [step.around_launches for step in steps],
         observers,
         stop,

@@ -26,6 +26,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.core.runs.run import Run
+from scoregate.features.drift.declare import DRIFT_CONTROL
 from scoregate.features.steps import STEPS
 
 _NO_CONTROL = "Merged runs of a matrix have no drift control, so no change is corrected for drift."
@@ -69,7 +70,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
         else:
             matrix = read_matrix_runs(folders, expected=expect)
             run = merge_matrix_runs(matrix, target, settings, expected=expect)
-            if settings.drift_control:
+            if DRIFT_CONTROL.of(settings):
                 run = replace(run, notices=(*run.notices, _NO_CONTROL))
         with open_output(options) as output:
             outcome = anyio.run(_judge, run, settings, root, base, is_sharded)

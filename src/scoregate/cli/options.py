@@ -27,7 +27,9 @@ from scoregate.ci.settings import (
     load_settings,
     parse_table,
 )
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LIMITS
 from scoregate.cli.output import OutputOptions
+from scoregate.core.declarations.declaration import Declared, Option, OptionGroup, Setting
 from scoregate.errors import SettingsError, UsageError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -61,6 +63,30 @@ def _check_config_names(names: tuple[str, ...]) -> tuple[str, ...]:
             "--working-directory DIR.",
         )
     return names
+
+
+def list_declared_options(group: OptionGroup) -> list[Callable[[Any], Any]]:
+    """The options of a group that limits and settings of features declare."""
+    every: tuple[Declared, ...] = (*LIMITS, *FEATURE_SETTINGS)
+    declared = ((each, each.option) for each in every)
+    return [_make_option(each, option) for each, option in declared if option is not None and option.group == group]
+
+
+def _make_option(declared: Declared, option: Option) -> Callable[[Any], Any]:
+    names, kind = [f"--{declared.name.replace('_', '-')}"], declared.kind
+    form: dict[str, Any] = {"metavar": option.metavar, "help": option.help}
+    if kind.choices is not None:
+        form |= {"type": click.Choice([each.value for each in kind.choices])}
+    elif kind.name == "bool":
+        form |= {"is_flag": True, "default": None}
+        names = ["/--no-".join((names[0], names[0].removeprefix("--")))] if isinstance(declared, Setting) else names
+    elif kind.by:
+        form |= {"callback": lambda _context, _option, value: None if value is None else parse_table(value)}
+    elif kind.name not in ("Text", "Texts"):
+        form |= {"type": int if kind.name == "NonNegativeInt" else float}
+    if option.bare:
+        form |= {"is_flag": False, "flag_value": option.bare}
+    return click.option(*names, **form)
 
 
 working_directory_option = click.option(
@@ -112,31 +138,10 @@ running_options: Callable[[Any], Any] = combine_options(
     click.option("--timeout", type=float, metavar="S", help="Time limit for each script, in seconds."),
     click.option("--env-file", type=click.Path(), metavar="FILE", help="File with variables for suites, such as .env."),
     click.option("-m", "--message", metavar="TEXT", help="Title of the run."),
-    click.option(
-        "--confirm",
-        type=click.Choice(["off", "critical", "all"]),
-        is_flag=False,
-        flag_value="critical",
-        help="Rerun newly failing cases before they count: those tagged critical, or all (at most 15).",
-    ),
+    *list_declared_options("running"),
 )
 gate_options: Callable[[Any], Any] = combine_options(
-    click.option(
-        "--min-pass-rate", type=float, metavar="RATE", help="Minimum pass rate of the cases with a threshold (0 to 1)."
-    ),
-    click.option(
-        "--max-drop",
-        callback=lambda _context, _option, value: None if value is None else parse_table(value),
-        metavar="DROP",
-        help="Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.",
-    ),
-    click.option(
-        "--fail-on-regression",
-        is_flag=True,
-        default=None,
-        help="Fail if any score is significantly worse than the baseline.",
-    ),
-    click.option("--max-error-rate", type=float, metavar="RATE", help="Maximum share of cases with errors (0 to 1)."),
+    *list_declared_options("gate"),
     click.option(
         "--policy-from",
         type=click.Choice([source.value for source in PolicySource]),
@@ -160,8 +165,7 @@ model_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--cassettes", metavar="[artifact|none|DIR]", help="Where the gateway records calls and replays them from."
     ),
-    click.option("--max-cost", type=float, metavar="USD", help="Cost budget: stop calling models when it is reached."),
-    click.option("--max-tokens", type=float, metavar="N", help="Token budget: stop calling models when it is reached."),
+    *list_declared_options("budget"),
 )
 publish_options: Callable[[Any], Any] = combine_options(
     click.option(

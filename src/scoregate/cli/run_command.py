@@ -9,13 +9,16 @@ from typing import Any
 import click
 
 from scoregate.ci.archive import INTERRUPTED, RUN_FILE, RUN_FOLDER
-from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.settings import Settings
+from scoregate.ci.settings.limit_fields import runs_elsewhere
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
     approved_option,
     baseline_options,
+    combine_options,
     gate_options,
+    list_declared_options,
     load_gate_settings,
     model_options,
     out_option,
@@ -40,13 +43,7 @@ from scoregate.errors import UsageError
     "--max-suites", type=int, metavar="N", help="Number of scripts that run at a time; default: number of cores."
 )
 @affected_option
-@click.option(
-    "--executor",
-    type=click.Choice(["local", "dask"]),
-    help="Where scripts run: on this machine, or in parts on the workers of a Dask cluster.",
-)
-@click.option("--scheduler", metavar="ADDRESS", help="Dask's scheduler; without it, workers start on this machine.")
-@click.option("--retries", type=int, metavar="N", help="How often a part runs again after its worker is lost.")
+@combine_options(*list_declared_options("place"))
 @running_options
 @case_options
 @click.option("--python", metavar="PATH", help="Python interpreter for the suites.")
@@ -67,11 +64,7 @@ from scoregate.errors import UsageError
 @gate_options
 @publish_options
 @approved_option
-@click.option(
-    "--allow-skip/--no-allow-skip",
-    default=None,
-    help="Let a pull request with the label `scoregate: skip` pass without a run.",
-)
+@combine_options(*list_declared_options("skip"))
 @click.option(
     "--resume",
     is_flag=False,
@@ -129,7 +122,7 @@ def command(
             raise UsageError("--shard and --watch exclude each other")
         from scoregate.cli.shard import parse_shard, run_project_shard
 
-        if (settings := load()).executor is not ExecutorKind.LOCAL:
+        if runs_elsewhere(settings := load()):
             raise UsageError("--shard and --executor exclude each other")
         request = parse_shard(shard, partition)
         return 0 if end_if_skipped(root, settings) else run_project_shard(settings, root, options, request)
@@ -143,7 +136,7 @@ def command(
     from scoregate.cli.watch import check_watch, watch_project
 
     check_watch(options, resume=resume is not None)
-    if load().executor is not ExecutorKind.LOCAL:
+    if runs_elsewhere(load()):
         raise UsageError("--watch and --executor exclude each other")
     # The watcher knows itself which files a script used.
     return watch_project(lambda: load().model_copy(update={"affected": False}), root, options)

@@ -112,9 +112,8 @@ class EvalResult(SuiteResult):
     @property
     def passed(self) -> bool:
         """Whether it finished, something was scored or waits for people, and no case failed or has an error."""
-        if self.variants:
-            return all(variant.passed for variant in self.variants)
-        return super(EvalResult, self).passed  # noqa: UP008 - `record` makes the class anew, so `super()` fails
+        own = super(EvalResult, self).passed  # noqa: UP008 - `record` makes the class anew, so `super()` fails
+        return all(variant.passed for variant in self.variants) if self.variants else own
 
     @property
     def pass_rate(self) -> float | None:

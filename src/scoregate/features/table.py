@@ -6,32 +6,41 @@ Settings import this table, so a feature's module `declare` imports nothing heav
 from __future__ import annotations
 
 from scoregate.core.declarations.declaration import Feature
+from scoregate.features.affected.declare import FEATURE as AFFECTED
+from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.cluster.declare import FEATURE as CLUSTER
+from scoregate.features.confirm.declare import FEATURE as CONFIRM
+from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
+from scoregate.features.drift.declare import FEATURE as DRIFT
+from scoregate.features.extras.declare import FEATURE as EXTRAS
+from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
+from scoregate.features.traces.declare import FEATURE as TRACES
 
 FEATURES: tuple[Feature, ...] = (
     Feature("setup"),
     Feature("imports"),
-    Feature("traces"),  # what suites do at the gateway happens within their traces
+    TRACES,  # what suites do at the gateway happens within their traces
     Feature("foreign"),
-    Feature("cluster"),
+    CLUSTER,
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("resume"),
-    Feature("affected"),  # what the base measured comes before what an earlier attempt did
-    Feature("extras"),
+    AFFECTED,  # what the base measured comes before what an earlier attempt did
+    EXTRAS,
     Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved
-    Feature("drift"),
-    Feature("confirm"),  # repeats and the control can change which cases fail newly
+    SKIP_LABEL,
+    DRIFT,
+    CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
-    Feature("variants", has_hooks=False),
+    Feature("variants"),
     Feature("slices", has_hooks=False),
     Feature("costs"),  # the estimate needs to know what runs
     Feature("gateway"),  # the calls explain the costs
-    Feature("coverage"),
+    COVERAGE,
     Feature("otlp"),
-    Feature("alert"),
+    ALERT,
     Feature("forks", in_runs=False),
-    Feature("skip_label", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
 )

@@ -12,13 +12,13 @@ from tests.integration.host.conftest import Project
 
 from scoregate.ci.launch import EmitEvent, Host, launch_all
 from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.features.cluster import executors
 from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
+from scoregate.features.cluster.declare import ExecutorKind
 from scoregate.features.cluster.executor import ClusterOptions, Part, PartLost
 from scoregate.features.cluster.rate_limits import CallLeases
 from scoregate.features.cluster.source_tree import SourceTree
-from scoregate.features.imports.reader import Reader
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 SUITE = """
@@ -64,7 +64,7 @@ class ProcessCluster:
         relay: CallRelay
         with open_call_relay(receive) as relay:
             environ = {**self._options.environ, LIMITS_VARIABLE: relay.path}
-            host = Host(tree.root, environ, redact, lambda: Reader(redact), timeout_s=settings.timeout)
+            host = Host(tree.root, environ, redact, timeout_s=settings.timeout)
             await launch_all(part.launches, host, emit)
         leases.close()
         if part.number == 1 and sum(number == 1 for number, _ in self.parts) == 1:

@@ -1,11 +1,16 @@
-"""A PostgreSQL for all tests of a process; without its programs they are skipped."""
+"""Jobs, and a PostgreSQL for all tests of a process; without its programs they are skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from tests.fakes.fixtures import github
 from tests.features.history.cluster import Cluster, find_programs, open_cluster
+from tests.integration.host.conftest import project
+from tests.integration.jobs.conftest import world
+
+__all__ = ["github", "project", "world"]
 
 
 @pytest.fixture(scope="session")

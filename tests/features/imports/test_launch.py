@@ -14,10 +14,10 @@ import pytest
 from tests.features.imports.files import DATA, FORMATS, raw
 from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.ci.launch.result_files import ResultFiles
 from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
 from scoregate.ci.user_ids import Identity
 from scoregate.features.imports.reader import Reader
+from scoregate.features.imports.result_files import ResultFiles
 
 __all__ = ["project"]
 
@@ -336,15 +336,15 @@ def test_a_file_named_twice_is_read_once(project: Project) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 async def test_a_link_to_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     source = SuiteSource("others", SourceKind.COMMAND, imports=(ResultImport("deepeval", "*.json"),))
-    results = ResultFiles.of(Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source))
+    launch = Launch("others", ("true",), tmp_path, SourceKind.COMMAND, source)
+    results = ResultFiles.of(launch, Identity(65534, 65534), Reader(lambda line: line))
     messages: list[object] = []
-    nobody = Identity(65534, 65534)
     shutil.copy(DATA / "deepeval-conversation.json", tmp_path / "theirs.json")
     os.chown(tmp_path / "theirs.json", 65534, 65534)
     (tmp_path / "kept").mkdir()
     shutil.copy(DATA / "deepeval.json", tmp_path / "kept")
     (tmp_path / "ours.json").symlink_to(tmp_path / "kept/deepeval.json")
-    failures = (await results.emit(messages.append, lambda: Reader(lambda line: line), nobody)).failures
+    failures = (await results.emit(messages.append)).failures
     assert [failure.message for failure in failures] == [
         "'ours.json' was not written by the command, or is not a regular file"
     ]

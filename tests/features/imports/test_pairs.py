@@ -394,7 +394,7 @@ def test_an_old_baseline_is_paired_by_definition() -> None:
     )
     (suite,) = base.suites
     old = replace(suite.columns, hashes=[f"test_case_{number}" for number in range(12)])
-    (row,) = compare(run, replace(base, suites=(replace(suite, columns=old, setup=None),))).rows
+    (row,) = compare(run, replace(base, suites=(replace(suite.with_columns(old), setup=None),))).rows
     assert (row.n, row.better, row.worse, row.added, row.removed) == (12, 0, 0, 1, 0)
 
 
@@ -518,7 +518,7 @@ def test_suites_with_equal_setups_are_paired_by_id_or_not_at_all() -> None:
 def test_extra_trials_of_a_baseline_get_the_names_of_its_cases() -> None:
     run, base = run_of("deepeval", deepeval_file(ROWS)), run_of("deepeval", deepeval_file(ROWS))
     (suite,) = base.suites
-    old = replace(suite, columns=replace(suite.columns, hashes=[f"old {number}" for number in range(12)]))
+    old = suite.with_columns(replace(suite.columns, hashes=[f"old {number}" for number in range(12)]))
     renamed = replace(base, suites=(old,))
     comparison = compare(*(each.add_companion(TrialRole.EXTRA, each) for each in (run, renamed)))
     assert comparison.base is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
@@ -66,10 +66,9 @@ def test_a_limit_without_a_check_is_unmeasurable() -> None:
         judge(SILENT),
         judge(SILENT, max_change={"e": 0.1}),
         judge(replace(SILENT, explain=lambda _: "a reason"), max_length=5.0),
-        judge(replace(SILENT, is_silent=True), max_length=5.0),
         judge(replace(SILENT, find=find_something), max_length=5.0),
     ],
-    ids=["not set", "no baseline", "with a reason", "names failures only", "with a finding"],
+    ids=["not set", "no baseline", "with a reason", "with a finding"],
 )
 def test_a_limit_needs_a_finding_or_a_reason(verdict: Verdict) -> None:
     assert verdict.exit_code == 0
@@ -85,3 +84,20 @@ def test_a_check_comes_before_the_rule_that_it_names() -> None:
     last = judge(replace(SILENT, find=find_something), max_length=5.0)
     names = [each.rule for each in first.findings], [each.rule for each in last.findings]
     assert (names[0][0], names[1][-1]) == ("trial", "trial")
+
+
+@pytest.mark.parametrize("limits", [Limits(max_drop={"*": 0.1}), Limits(fail_on_regression=True)])
+def test_an_evaluator_that_is_not_compared_passes_no_relative_gate(limits: Limits) -> None:
+    compared = compare(RUN, RUN)
+    assert evaluate_gates(compared, Policy(limits)).exit_code == 0
+    (found,) = evaluate_gates(replace(compared, rows=()), Policy(limits)).failed
+    assert (found.conclusion, found.value.partition(" ")[2]) == (
+        Conclusion.UNMEASURABLE,
+        "is set, but was not checked",
+    )
+
+
+def test_a_new_evaluator_is_the_reason_that_its_drop_has_no_finding() -> None:
+    both = ExampleSuite({"c0": {"e": 1.0, "f": 1.0}, "c1": {"e": 1.0, "f": 1.0}}, evaluators=(info("e"), info("f")))
+    verdict = evaluate_gates(compare(run_of(both), RUN), Policy(Limits(max_drop={"f": 0.1})))
+    assert (verdict.exit_code, [each.rule for each in verdict.findings if each.rule == "drop"]) == (0, [])

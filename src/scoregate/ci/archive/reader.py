@@ -153,11 +153,11 @@ def _read_cases(cases: CasesFile, suites: int, visit: Callable[[CaseResult], Non
 def _make_run(head: RunHead, reading: _CasesReader) -> Run:
     suites = []
     for suite_head, cases in zip(head.suites, reading.suites, strict=True):
-        suite = SuiteResult(**{name: getattr(suite_head, name) for name in SUITE_FIELDS})
-        evaluators = add_undeclared(suite_head.evaluators, cases.columns)
-        complete = suite_head.complete and len(cases.columns) == suite_head.cases
+        known = {name: getattr(suite_head, name) for name in SUITE_FIELDS}
+        known["evaluators"] = add_undeclared(suite_head.evaluators, cases.columns)
+        known["complete"] = suite_head.complete and len(cases.columns) == suite_head.cases
         trials = Trials(cases.columns, list_sources(carried=suite_head.carried, kept=suite_head.kept))
-        suites.append(replace(suite, evaluators=evaluators, complete=complete, trials=trials))
+        suites.append(SuiteResult(**known, trials=trials))
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
     known = {name: getattr(head, name) for name in RUN_FIELDS}
     run = Run(**known, suites=tuple(suites), slots=Slots(head.slots))

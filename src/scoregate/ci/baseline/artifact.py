@@ -4,46 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from anyio import to_thread
 
 from scoregate.ci.archive import CASES_FILE
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
-from scoregate.ci.baseline.file import describe_run
+from scoregate.ci.baseline.stored import (
+    MOST_ANCESTORS,
+    MOST_POOLED,
+    MOST_TRIES,
+    NearestCommit,
+    make_pooled_baseline,
+)
 from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_cassettes, unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.records import record
 from scoregate.core.runs.run import Run
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 
-_T = TypeVar("_T")
 _IN_MEMORY = 8 << 20
-MOST_ANCESTORS = 300
-MOST_POOLED = 5
-MOST_TRIES = 3
 _MOST_LISTED = 1_000
 _GONE = 410
 _FORBIDDEN = 403
 _KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
-
-
-@record
-class NearestCommit:
-    """A commit, and a note of its relation to the base."""
-
-    commit: str
-    note: str
 
 
 async def find_artifact_baseline(
@@ -94,7 +87,8 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
         runs = await _read_runs(api, artifacts, chosen.commit, problems=commit_problems)
         if runs:
             note = "; ".join((chosen.note, *problems.messages))
-            earlier = (StoredRun(commit, partial(read_artifact, api, each)) for commit, each in list_pairs(stored))
+            others = ((commit, each) for commit, left in stored.items() for each in left)
+            earlier = (StoredRun(commit, partial(read_artifact, api, each)) for commit, each in others)
             return await add_earlier_runs(make_pooled_baseline(runs, note, branch=base.branch), earlier, most)
         reason = commit_problems.messages[0]
         problems.add(
@@ -104,26 +98,6 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
         problems.unreadable = problems.unreadable or bool(stored)  # commits that were not tried may have a baseline
     note = "; ".join(problems.messages) or f"{base.branch} has no artifact {connection.artifact}"
     return Baseline(None, note, unreadable=problems.unreadable)
-
-
-def list_pairs(stored: Mapping[str, Iterable[_T]]) -> Iterator[tuple[str, _T]]:
-    """Each commit with each of its runs."""
-    return ((commit, each) for commit, runs in stored.items() for each in runs)
-
-
-def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> Baseline:
-    """The newest run as the baseline, the others of its commit in its pool.
-
-    Args:
-        runs: the runs of one commit.
-        note: the relation of the commit to the base.
-        branch: the branch of the runs; None if it is in each run.
-    """
-    newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
-    words = describe_run(newest).removeprefix("stored run").removeprefix(", ")
-    return Baseline(
-        replace(newest, branch=branch or newest.branch), ", ".join(filter(None, (note, words))), tuple(others)
-    )
 
 
 async def list_artifacts(connection: Connection, api: Api, base: BaseCommit) -> AsyncIterator[Mapping[str, Any]]:

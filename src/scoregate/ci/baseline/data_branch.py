@@ -9,8 +9,9 @@ from functools import partial
 from anyio import to_thread
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import MOST_POOLED, MOST_TRIES, find_nearest, list_pairs, make_pooled_baseline
-from scoregate.ci.baseline.earlier import StoredRun, add_earlier_runs
+from scoregate.ci.baseline.artifact import find_nearest
+from scoregate.ci.baseline.earlier import StoredRun
+from scoregate.ci.baseline.stored import find_stored_baseline
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
@@ -18,7 +19,7 @@ from scoregate.ci.github.client import Api
 from scoregate.ci.github.context import Connection
 from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.runs.run import Run
-from scoregate.errors import GitHubRefused, RecordError, ScoregateError
+from scoregate.errors import ScoregateError
 
 _KINDS = (BaselineKind.AUTO, BaselineKind.BRANCH)
 
@@ -49,36 +50,14 @@ async def _find_baseline(connection: Connection, api: Api, base: BaseCommit, mos
         # Without the right to see the repository, a token finds no branch either. Then this request fails.
         await api.get(f"/repos/{api.repository}")
         return Baseline(None, f"no branch {BRANCH}")
-    stored: dict[str, list[str]] = {}
-    for each in stored_runs(tip, connection.key):
-        stored.setdefault(each.commit, []).append(each.blob)
-    problems: list[str] = []
-    branch = replace(base, branch=BRANCH)
-    while len(problems) < MOST_TRIES and (chosen := await find_nearest(branch, list(stored), api)) is not None:
-        runs, errors = await _read_runs(api, stored.pop(chosen.commit)[:MOST_POOLED])
-        if errors:
-            problems.append(f"a run of {chosen.commit[:7]} on {BRANCH} could not be read: {errors[0]}")
-        if runs:
-            note = "; ".join((chosen.note, *problems))
-            earlier = (StoredRun(commit, partial(read_blob, api, blob)) for commit, blob in list_pairs(stored))
-            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=None), earlier, most)
-    note = "; ".join(problems) or f"the branch {BRANCH} has no run of {connection.key}"
-    return Baseline(None, note, unreadable=bool(problems))
-
-
-async def _read_runs(api: Api, blobs: list[str]) -> tuple[list[Run], list[str]]:
-    runs, problems = [], []
-    for blob in blobs:
-        try:
-            run = await read_blob(api, blob)
-        except (GitHubRefused, RecordError) as error:
-            problems.append(error.message)
-            continue
-        if run.selection:
-            problems.append(f"only a part of its cases ran ({run.selection:.200})")
-        else:
-            runs.append(run)
-    return runs, problems
+    found = await find_stored_baseline(
+        (StoredRun(each.commit, partial(read_blob, api, each.blob)) for each in stored_runs(tip, connection.key)),
+        partial(find_nearest, replace(base, branch=BRANCH), api=api),
+        place=f"on {BRANCH}",
+        branch=None,
+        most=most,
+    )
+    return found if found.run or found.note else Baseline(None, f"the branch {BRANCH} has no run of {connection.key}")
 
 
 async def read_blob(api: Api, blob: str) -> Run:

@@ -20,12 +20,13 @@ from scoregate.ci.launch.layer import (
     CallService,
     Launching,
     LaunchLayer,
+    LeftResults,
     MakeEnvironment,
+    ResultWatch,
     count_calls,
     open_layers,
 )
 from scoregate.ci.launch.process import Host, launch_all
-from scoregate.ci.launch.result_files import ReadResultFile
 
 __all__ = [
     "AroundLaunches",
@@ -39,12 +40,13 @@ __all__ = [
     "LaunchEvent",
     "LaunchLayer",
     "Launching",
+    "LeftResults",
     "MakeEnvironment",
     "MediaReceived",
     "Notice",
     "Printed",
     "Progress",
-    "ReadResultFile",
+    "ResultWatch",
     "Started",
     "TracesReceived",
     "UsageCounted",

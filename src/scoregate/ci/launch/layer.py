@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TypeAlias
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
 from scoregate.ci.launch.events import EmitEvent
 from scoregate.ci.plan import Launch, Plan
 from scoregate.ci.secrets import Redactor
 from scoregate.ci.settings import Settings
+from scoregate.ci.user_ids import Identity
 from scoregate.core.records import record
 from scoregate.core.runs.model_calls import CallTotals
 from scoregate.core.runs.run import Run
-from scoregate.errors import UsageError
+from scoregate.errors import ImportFailed, UsageError
 
 # Changes the environment of a child.
 MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
@@ -38,6 +40,34 @@ class Launching:
     is_base: bool = False
 
 
+@record
+class LeftResults:
+    """What a launch left in result files.
+
+    Attributes:
+        failures: why files can't be read.
+        failed_exits: the exit codes that only say that tests failed, as a file does.
+        note: what a report should say besides, if one of these ended the launch.
+    """
+
+    failures: Sequence[ImportFailed] = ()
+    failed_exits: frozenset[int] = frozenset()
+    note: str = ""
+
+
+class ResultWatch(Protocol):
+    """Knows which result files existed before a launch."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables that say where results are written."""
+        ...
+
+    async def emit(self, emit: EmitEvent, recorded: Set[str]) -> LeftResults:
+        """Emit the results in new files, but not those of tests that are recorded already, as `SUITE::CASE`."""
+        ...
+
+
 class LaunchLayer:
     """What a feature adds to the launches of one recording. Each method does nothing unless a feature overrides it."""
 
@@ -50,6 +80,19 @@ class LaunchLayer:
             emit: gets the events that pass through.
         """
         yield dict, emit
+
+    async def watch_results(
+        self, launch: Launch, environment: Mapping[str, str], folder: Path, identity: Identity | None
+    ) -> ResultWatch | None:
+        """Look which result files exist before the process of a launch starts; None if it leaves none.
+
+        Args:
+            launch: the launch.
+            environment: the environment of its process.
+            folder: a folder for this launch only.
+            identity: the user that must own what it leaves; None for any.
+        """
+        return None
 
     @asynccontextmanager
     async def connect(self, launch: Launch, emit: EmitEvent) -> AsyncIterator[MakeEnvironment]:

@@ -19,12 +19,9 @@ import anyio
 import anyio.to_thread
 
 from scoregate.ci.isolation import release, remove_tree
-from scoregate.ci.launch.deepeval_runs import FORMAT as DEEPEVAL
-from scoregate.ci.launch.deepeval_runs import open_results_folder
 from scoregate.ci.launch.events import EmitEvent, Finished, Notice, Printed, Started
-from scoregate.ci.launch.layer import LaunchLayer, MakeEnvironment
+from scoregate.ci.launch.layer import LaunchLayer, LeftResults, MakeEnvironment, ResultWatch
 from scoregate.ci.launch.recorded_tests import RecordedTests
-from scoregate.ci.launch.result_files import ReadResultFile, ResultFiles
 from scoregate.ci.launch.tail import LogTailer
 from scoregate.ci.plan import Launch, list_import_folders
 from scoregate.ci.process import ChildProcess, OpenChild, OutputTail, open_child, run_child, visible_environment
@@ -45,10 +42,6 @@ _POLL_S = 0.05
 # A script that fails with less space on the disk of its events may have lost some.
 _LEAST_SPACE = 16 * 1024
 _EXITED = "Exited"
-_NO_TESTS = (
-    "it exited with 1, and the results of deepeval have metrics only. To notice failed tests without a metric, install "
-    "scoregate where the tests run"
-)
 _PACKAGES = {"scoregate": "scoregate", "autoblocks": "autoblocksai", "pytest": "pytest"}
 # As an import reports it, and as `python -m` does.
 _MISSING = re.compile(rf"No module named '?({'|'.join(_PACKAGES)})\b")
@@ -66,11 +59,9 @@ class Host:
         root: the repository.
         environ: the host's environment, of which a child gets a part.
         redact: removes known secrets from what is recorded.
-        open_reader: opens what reads the result files that a launch leaves.
         new_identity: the user that the next launch runs as; None for the host's own.
         timeout_s: the limit of a script's duration; None for no limit.
         max_scripts: how many run at once.
-        suites: globs; a suite in a result file must match one of them. Without any, all are recorded.
         layers: what features add to each launch. Environments pass through the last one first, and events, too.
         open_child: starts the process of a launch.
         uses: records what the launches depend on, or what a base opens of a change; None if that is not recorded.
@@ -79,11 +70,9 @@ class Host:
     root: Path
     environ: Mapping[str, str]
     redact: Redactor
-    open_reader: Callable[[], ReadResultFile]
     new_identity: Callable[[], Identity | None] = no_identity
     timeout_s: float | None = None
     max_scripts: int = 1
-    suites: tuple[str, ...] = ()
     layers: Sequence[LaunchLayer] = ()
     open_child: OpenChild = open_child
     uses: UseRecorder | HeadCheckout | None = None
@@ -133,10 +122,9 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, changes: Sequ
         environment = child_environment(environ, launch, events=events, root=host.root)
         for change in changes:
             environment = change(environment)
-        test_runs = open_results_folder(launch, environment, folder, identity)
-        environment |= test_runs.environment if test_runs is not None else {}
         # Before the start of the child: files that exist by now are not its results.
-        results = await anyio.to_thread.run_sync(ResultFiles.of, launch, test_runs)
+        results = await _watch_results(launch, host.layers, environment, folder, identity)
+        environment |= results.environment if results is not None else {}
         if host.uses is not None:
             environment = host.uses.open_log(launch, environment, folder, identity)
         started = perf_counter()
@@ -153,9 +141,22 @@ async def _run_script(launch: Launch, host: Host, emit: EmitEvent, changes: Sequ
         # After the logs are read, and before a result is made of an incomplete log.
         _refuse_full_disk(script, events)
         problem = None if host.uses is None else host.uses.close_log(launch, folder)
-        script = await _import_results(script, results, identity, host, emit=emit, recorded=recorded)
+        script = await _add_results(script, results, emit, recorded)
         script = script if problem is None else replace(script, error=problem, tests_failed=False)
         emit(Finished(replace(script, duration_s=round(perf_counter() - started, 3), expected=launch.source.expected)))
+
+
+async def _watch_results(
+    launch: Launch,
+    layers: Sequence[LaunchLayer],
+    environment: Mapping[str, str],
+    folder: Path,
+    identity: Identity | None,
+) -> ResultWatch | None:
+    for layer in layers:
+        if (watch := await layer.watch_results(launch, environment, folder, identity)) is not None:
+            return watch
+    return None
 
 
 @asynccontextmanager
@@ -284,32 +285,21 @@ def _find_place(output: str, root: Path) -> str:
     return f" ({frames[-1]._replace(code='').describe(str(root))})" if frames else ""
 
 
-async def _import_results(
-    script: Script,
-    results: ResultFiles,
-    identity: Identity | None,
-    host: Host,
-    *,
-    emit: EmitEvent,
-    recorded: RecordedTests,
-) -> Script:
+async def _add_results(script: Script, results: ResultWatch | None, emit: EmitEvent, recorded: RecordedTests) -> Script:
     """Emit the result files that a script left; a script that did not run to its end left none."""
     if script.exit_code is None or script.timed_out:
         return script
-    imported = await results.emit(
-        emit, host.open_reader, identity, suites=host.suites, recorded=frozenset(recorded.cases)
-    )
-    failures = imported.failures
-    # A result file that can't be read may hold other failures than the record of the plug-in.
-    is_explained = imported.explain(script.exit_code) or (not failures and recorded.explain(script.exit_code))
-    if script.error is not None and script.error.type == _EXITED and is_explained:
-        if imported.failed == {DEEPEVAL} and not imported.has_tests:
-            emit(Notice(script.name, _NO_TESTS))
+    left = LeftResults() if results is None else await results.emit(emit, recorded.cases)
+    is_explained = script.exit_code in left.failed_exits or recorded.explain(script.exit_code)
+    # A result file that can't be read may hold other failures than those that explain the exit code.
+    if script.error is not None and script.error.type == _EXITED and is_explained and not left.failures:
+        if left.note:
+            emit(Notice(script.name, left.note))
         return replace(script, error=None, tests_failed=True)
-    if failures and script.error is None:
-        message = "; ".join(failure.message for failure in failures)
-        return replace(script, error=ErrorInfo("ImportFailed", message, advice=failures[0].advice))
+    if left.failures and script.error is None:
+        message = "; ".join(failure.message for failure in left.failures)
+        return replace(script, error=ErrorInfo("ImportFailed", message, advice=left.failures[0].advice))
     # The script failed by itself, so unreadable files are only a notice.
-    for failure in failures:
+    for failure in left.failures:
         emit(Notice(script.name, failure.message))
     return script

@@ -39,7 +39,6 @@ class PublishTarget:
         stored: whether to store the run on the data branch.
         comment: when to comment.
         annotations: whether to write annotations.
-        unread: globs of changed files that get a note if no eval reads them, relative to the project.
         redact: removes known secrets from text.
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
@@ -55,7 +54,6 @@ class PublishTarget:
     stored: bool = False
     comment: CommentMode = CommentMode.ALWAYS
     annotations: bool = True
-    unread: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print

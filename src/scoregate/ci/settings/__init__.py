@@ -1,12 +1,10 @@
 """The settings: defaults < the project's file < the environment < the command line."""
 
-from scoregate.ci.settings.change_fields import AlertKind
 from scoregate.ci.settings.command_fields import Command
 from scoregate.ci.settings.config_fields import OfflineConfig
 from scoregate.ci.settings.fields import (
     BaselineKind,
     CommentMode,
-    Confirm,
     Origins,
     PolicySource,
     ShowOutputs,
@@ -14,15 +12,12 @@ from scoregate.ci.settings.fields import (
 from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings
 from scoregate.ci.settings.limit_fields import SuiteSettings
 from scoregate.ci.settings.load import environment_value, load_settings, parse_table
-from scoregate.ci.settings.model import ExecutorKind, Settings
+from scoregate.ci.settings.model import Settings
 
 __all__ = [
-    "AlertKind",
     "BaselineKind",
     "Command",
     "CommentMode",
-    "Confirm",
-    "ExecutorKind",
     "GatewayMode",
     "GatewayProviderSettings",
     "OfflineConfig",

@@ -71,14 +71,6 @@ class ShowOutputs(StrEnum):
     NONE = "none"
 
 
-class Confirm(StrEnum):
-    """Which newly failing cases are run again before they count: none, those tagged critical, or all (at most 15)."""
-
-    OFF = "off"
-    CRITICAL = "critical"
-    ALL = "all"
-
-
 class PolicySource(StrEnum):
     """Whether a run is judged by its own limits or by those of its baseline."""
 
@@ -140,6 +132,18 @@ ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)
 BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
 ClusterText = Annotated[Text, AfterValidator(check_cluster)]
 SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
+
+_APPROVED = re.compile(r"[1-9][0-9]{0,9}@[0-9a-f]{40}")
+
+
+def _check_approved(value: str) -> str:
+    if not _APPROVED.fullmatch(value):
+        raise ValueError("must be the number of a pull request and a whole SHA, such as 7@" + "0a" * 20)
+    return value
+
+
+ApprovedText: TypeAlias = Annotated[str, AfterValidator(_check_approved)]
+BaseRuns = Annotated[int, BeforeValidator(refuse_bool), Field(ge=1, le=20)]
 
 
 class Table(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from scoregate.ci.settings.fields import (
     Amount,
@@ -15,11 +15,15 @@ from scoregate.ci.settings.fields import (
     Confidence,
     Count,
     Factor,
+    NonNegativeInt,
+    ProjectGlobs,
     Rate,
     Table,
+    Text,
     Texts,
+    as_tuple,
 )
-from scoregate.core.declarations.declaration import Declared, Limit, Owner, Setting
+from scoregate.core.declarations.declaration import Declared, Kind, Limit, Setting
 from scoregate.core.declarations.kernel import LIMITS as KERNEL_LIMITS
 from scoregate.core.declarations.kernel import RULES as KERNEL_RULES
 from scoregate.core.runs.policy import Severity
@@ -36,7 +40,11 @@ _TYPES: Mapping[str, Any] = {
     "BySlice": BySlice,
     "Confidence": Confidence,
     "Factor": Factor,
+    "NonNegativeInt": NonNegativeInt,
+    "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
+    "Text": Text,
+    "Texts": Texts,
     "bool": bool,
     "str": str,
 }
@@ -48,13 +56,20 @@ def _make_model(name: str, declared: Iterable[Declared]) -> type[BaseModel]:
 
 
 def _make_field(declared: Declared) -> tuple[Any, Any]:
-    kind = _TYPES[declared.kind.name]
+    kind = _find_type(declared.kind)
     default = declared.default if isinstance(declared, Setting) else declared.kind.unset
     if isinstance(declared, Setting) and declared.check is not None:
         kind = Annotated[kind, AfterValidator(declared.check)]
     if isinstance(default, Mapping):
         return kind, Field(default_factory=dict)
     return Optional[kind] if default is None else kind, default  # noqa: UP045
+
+
+def _find_type(kind: Kind[Any]) -> Any:
+    choices: Any = kind.choices
+    if choices is None:
+        return _TYPES[kind.name]
+    return Annotated[tuple[choices, ...], BeforeValidator(as_tuple)] if kind.is_list else choices
 
 
 if TYPE_CHECKING:
@@ -77,9 +92,14 @@ DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
 }
 
 
-def list_owned(owner: Owner) -> frozenset[str]:
-    """The settings of features with this owner."""
-    return frozenset(each.name for each in FEATURE_SETTINGS if each.owner is owner)
+def runs_elsewhere(settings: object) -> bool:
+    """Whether a setting of a feature lets suites run on other machines."""
+    return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
+
+
+def doubts_base(settings: object) -> bool:
+    """Whether a setting of a feature keeps results of the base from being reused."""
+    return any(each.of(settings) for each in FEATURE_SETTINGS if each.doubts_base)
 
 
 class LimitFields(DeclaredLimits):

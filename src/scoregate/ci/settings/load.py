@@ -9,17 +9,11 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
-from scoregate.ci.settings.command_fields import Command
-from scoregate.ci.settings.config_fields import OfflineConfig
-from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
-from scoregate.ci.settings.fields import PriceSettings
-from scoregate.ci.settings.gateway_fields import GatewaySettings
-from scoregate.ci.settings.limit_fields import LIMITS, SuiteSettings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LIMITS
 from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.ownership import make_judging_layer
 from scoregate.ci.settings.sources import TABLES, Keys, Layer, make_flag_layer, read_file_layer, with_relative_paths
@@ -85,18 +79,6 @@ _MOST_NAMES = 5
 
 _ROOT = "working_directory"
 _INSTEAD = "use --working-directory, SCOREGATE_WORKING_DIRECTORY, or the action's input"
-
-
-_TABLE_TYPES: Mapping[str, type[BaseModel]] = {
-    "agent": AgentSettings,
-    "arms": ArmsSettings,
-    "commands": Command,
-    "configs": OfflineConfig,
-    "evaluators": EvaluatorSettings,
-    "gateway": GatewaySettings,
-    "prices": PriceSettings,
-    "suites": SuiteSettings,
-}
 
 
 def load_settings(
@@ -223,7 +205,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "suite": _parse_list,
     "config": _parse_list,
     "install_groups": _parse_list,
-    "alert": _parse_list,
     "agent": _parse_json,
     "arms": _parse_json,
     "commands": _parse_json,
@@ -235,6 +216,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "model_headers": _parse_json,
     "severity": parse_table,
     **{limit.name: parse_table for limit in LIMITS if limit.kind.by},
+    **{each.name: _parse_list for each in FEATURE_SETTINGS if each.kind.is_list},
 }
 
 
@@ -258,12 +240,17 @@ def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> It
     layers = tuple(layers)
     for problem in error.errors(include_url=False):
         keys = tuple(str(part) for part in problem["loc"])
-        known = _list_names(_TABLE_TYPES[keys[0]]) if keys[0] in _TABLE_TYPES else ()
+        field = Settings.model_fields.get(keys[0])
+        known = [] if field is None else list(_list_keys(field.annotation))
         yield f"{_place(keys, layers)}: {describe_problem(keys, problem, known)}"
 
 
-def _list_names(table: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in table.model_fields.items()]
+def _list_keys(kind: Any) -> Iterator[str]:
+    """The keys of the table in a type, such as an optional one or a list of tables."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield from (field.alias or name for name, field in kind.model_fields.items())
+    for part in get_args(kind):
+        yield from _list_keys(part)
 
 
 def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -15,16 +14,16 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 
 from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
-from scoregate.ci.settings.change_fields import ChangeFields
 from scoregate.ci.settings.command_fields import Commands
 from scoregate.ci.settings.config_fields import OfflineConfigs
 from scoregate.ci.settings.evaluator_fields import EvaluatorSettings
 from scoregate.ci.settings.fields import (
+    ApprovedText,
     BaselineKind,
+    BaseRuns,
     Cache,
     Comment,
     CommentMode,
-    Confirm,
     Count,
     Factor,
     GroupNames,
@@ -43,20 +42,14 @@ from scoregate.ci.settings.fields import (
     parse_baseline_kind,
 )
 from scoregate.ci.settings.gateway_fields import GatewaySettings
-from scoregate.ci.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, FeatureSettings, LimitFields, SuiteSettings
 from scoregate.ci.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
+from scoregate.core.declarations.declaration import insert_names
 from scoregate.core.runs.policy import DEFAULTS, Criteria, Limits, Policy, gather_limits
 from scoregate.core.selection.partial import WHOLE, CaseSelection
 
 _PROVENANCE = ("origins", "notices", "file_values", "proposed", "policy_problem", "selection")
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
-
-
-class ExecutorKind(StrEnum):
-    """Where scripts run."""
-
-    LOCAL = "local"
-    DASK = "dask"
 
 
 def _check_address(value: str) -> str:
@@ -71,7 +64,7 @@ def _check_address(value: str) -> str:
 Address: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 
 
-class Settings(ChangeFields, FeatureSettings, LimitFields):
+class Settings(FeatureSettings, LimitFields):
     """Everything that can be set. Paths are relative to the root; rates and scores are in [0, 1].
 
     `working_directory` is the root itself, so a file in it can't set it.
@@ -86,6 +79,20 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
     # Some versions warn about fields that are named `model_…`.
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, protected_namespaces=())
 
+    affected: bool = False
+    """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
+    which recorded what they depend on because it has this setting too. In doubt a suite runs.
+    """
+    affected_push: bool = False
+    """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
+    approved: ApprovedText | None = None
+    """The pull request and the commit that `scoregate answer` approved, as `NUMBER@SHA`. The run measures exactly this
+    commit, as the pull request's newest one. A settings file can't set it.
+    """
+    base_runs: BaseRuns = 5
+    """How many of the newest runs of the base branch a score is compared with. Runs of other commits count if the
+    records of `affected` prove that nothing which the suite depends on changed. 1: only runs of the base's commit.
+    """
     working_directory: Text | None = None
     """The project's folder, if it isn't the whole repository. Its settings, suites and paths are relative to it. A
     settings file can't set it.
@@ -113,26 +120,12 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
     """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them. CI jobs keep none."""
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     """How many scripts run at a time."""
-    executor: ExecutorKind = ExecutorKind.LOCAL
-    """Where scripts run. `local`: on this machine. `dask`: in parts on the workers of a Dask cluster, which the extra
-    `scoregate[dask]` needs. No settings file can set it.
-    """
-    scheduler: Text | None = None
-    """The address of Dask's scheduler, such as `tls://dask.example.com:8786`. Without it, `executor = "dask"` starts
-    `max_suites` workers on this machine. No settings file can set it: who controls the scheduler controls this process.
-    """
-    retries: NonNegativeInt = 3
-    """How often a part of a run on a cluster runs again after its worker is lost. An attempt that finished results
-    doesn't count, because these are kept.
-    """
     max_cases: Count | None = None
     """Run only the first N cases of each suite."""
     repeats: Repeats | None = None
     """Run every case N times. `auto` repeats only the cases that differ from the baseline, and needs `baseline =
     "rerun"`.
     """
-    repeats_budget: Factor = 1.0
-    """How many trials `repeats = "auto"` may add, as a multiple of the trials of one round."""
     timeout: Seconds = 3600.0
     """Seconds that one script may run."""
     message: Text | None = None
@@ -196,10 +189,6 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None
     """The token that reads baselines and writes comments. Suites never get it. A settings file can't set it."""
-    confirm: Confirm | None = None
-    """Run newly failing cases again before they count: none, those tagged `critical`, or all (at most 15). Without it:
-    `critical` if `fail_on_critical` is set, else `off`.
-    """
     policy_from: PolicySource = PolicySource.HEAD
     """`base` takes limits from the settings of the base commit, so that a change can't loosen its own gate."""
     alpha: Annotated[Rate, Field(gt=0, lt=1)] = 0.05
@@ -228,7 +217,7 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
     """Prices of models, by globs of their names: tables `[prices."GLOB"]`. Without it: those of the package
     genai-prices.
     """
-    gateway: GatewaySettings = GatewaySettings()
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)  # one made here would build its validator
     """The gateway between suites and the providers of models: `off`, `on`, `record` or `replay`, or a table
     `[gateway]`. Suites get a token of the run instead of the keys; calls in any language are limited, counted and
     priced.
@@ -306,14 +295,6 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
         return parse_baseline_kind(self.baseline)
 
     @property
-    def confirmed_cases(self) -> Confirm:
-        """Which newly failing cases are run again: by default the critical ones, if they fail a gate."""
-        if self.confirm is not None:
-            return self.confirm
-        critical = self.fail_on_critical or any(suite.fail_on_critical for suite in self.suites.values())
-        return Confirm.CRITICAL if critical else Confirm.OFF
-
-    @property
     def rerun_ref(self) -> str | None:
         """The commit named by `rerun:REF`; None if the setting names none."""
         return self.baseline.partition(":")[2] or None
@@ -387,5 +368,7 @@ class Settings(ChangeFields, FeatureSettings, LimitFields):
 
 
 def setting_names() -> tuple[str, ...]:
-    """The names of all that can be set."""
-    return tuple(name for name in Settings.model_fields if name not in _PROVENANCE)
+    """The names of all that can be set, in the order of lists."""
+    inserted = {each.name: each.after for each in FEATURE_SETTINGS if each.after}
+    names = [name for name in Settings.model_fields if name not in (*_PROVENANCE, *inserted)]
+    return tuple(insert_names(names, inserted.items()))

@@ -5,105 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LimitFields, list_owned
-from scoregate.ci.settings.model import Settings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.ci.settings.model import Settings, setting_names
 from scoregate.ci.settings.sources import OF_BASE, Keys, Layer
 from scoregate.core.declarations.declaration import Owner
 
-# No file can set these. The scheduler of a cluster can send code to the host.
-WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", "executor", "scheduler"})
+
+def _list_owned(owner: Owner) -> Iterator[str]:
+    """The settings of features with this owner."""
+    return (each.name for each in FEATURE_SETTINGS if each.owner is owner)
+
+
+# No file can set these.
+WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", *_list_owned(Owner.WORKFLOW)})
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
-_OTHER_HEAD_SETTINGS = frozenset(
+HEAD_SETTINGS = frozenset(
     {
-        "install",
-        "install_groups",
-        "keep_runs",
-        "max_suites",
-        "message",
-        "out",
-        "python",
-        "python_version",
-        "retries",
-        "timeout",
+        *("install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version"),
+        *("timeout", *_list_owned(Owner.HEAD)),
     }
 )
-HEAD_SETTINGS = _OTHER_HEAD_SETTINGS | list_owned(Owner.HEAD)
 # What is run, what it is compared with, what is required of it, and what is published.
-_OTHER_BASE_SETTINGS = frozenset(
-    {
-        "affected",
-        "affected_push",
-        "agent",
-        "alert",
-        "allow_skip",
-        "alpha",
-        "annotate_coverage",
-        "annotate_unread",
-        "annotations",
-        "arms",
-        "base_branch",
-        "base_runs",
-        "baseline",
-        "cache",
-        "cassettes",
-        "check_run",
-        "commands",
-        "comment",
-        "config",
-        "configs",
-        "confirm",
-        "coverage_prompts",
-        "coverage_tools",
-        "drift_control",
-        "env_file",
-        "evaluators",
-        "gateway",
-        "key",
-        "margin",
-        "max_cases",
-        "min_agreement",
-        "min_effect",
-        "min_overrides",
-        "min_ratio",
-        "model",
-        "model_base_url",
-        "model_headers",
-        "otlp_endpoint",
-        "otlp_receiver",
-        "paths",
-        "policy_from",
-        "prices",
-        "repeats",
-        "repeats_budget",
-        "require_baseline",
-        "show_outputs",
-        "slices",
-        "suite",
-        "suites",
-    }
-)
-BASE_SETTINGS = _OTHER_BASE_SETTINGS | LimitFields.model_fields.keys() | list_owned(Owner.BASE)
+BASE_SETTINGS = frozenset(setting_names()) - HEAD_SETTINGS - WORKFLOW_SETTINGS
 # What the head adds to these is run as well.
 _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
-_SHOWN_VALUES = (
-    *("affected", "affected_push", "alert", "allow_skip", "annotate_coverage", "annotate_unread", "baseline"),
-    *("base_branch", "base_runs", "coverage_prompts", "coverage_tools"),
-    *("cache", "cassettes", "check_run", "comment", "confirm", "drift_control", "key", "max_cases"),
-    *(
-        "model",
-        "otlp_endpoint",
-        "otlp_receiver",
-        "paths",
-        "repeats",
-        "repeats_budget",
-        "show_outputs",
-        "slices",
-        "suite",
-        "config",
-    ),
-    *(each.name for each in FEATURE_SETTINGS),
+_SHOWN_VALUES = sorted(
+    (
+        *("affected", "base_branch", "base_runs", "baseline", "cache", "cassettes", "check_run"),
+        *("comment", "config", "key", "max_cases", "model", "otlp_endpoint", "paths", "repeats"),
+        *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
+    )
 )
 _SHOWN_NAMES = ("agent", "arms", "commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from scoregate.ci.file_access import read_project_file
 from scoregate.ci.settings.fields import BaselineKind, parse_baseline_kind
-from scoregate.ci.settings.limit_fields import LIMITS
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.core.declarations.declaration import Owner
 from scoregate.core.records import record
 from scoregate.core.toml_lines import find_line
 from scoregate.errors import SettingsError
@@ -27,6 +28,12 @@ TABLES = (
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
 _PATHS = ("out", "python", "baseline", "env_file")
+# Why no file can set a setting, and what to do instead.
+_REFUSALS = {
+    "approved": (", but a change can't approve itself", "Remove it. The workflow sets it."),
+    "github_token": ("", "Remove it. Tokens belong in the environment only."),
+    **{each.name: each.refusal for each in FEATURE_SETTINGS if each.owner is Owner.WORKFLOW},
+}
 
 
 def _no_line(_: Keys) -> int | None:
@@ -128,21 +135,9 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
             f"settings found in both {OWN_FILE} and {SHARED_FILE} [tool.scoregate], in {where}",
             advice="Keep one of them.",
         )
-    if "approved" in (own or table or {}):
-        raise SettingsError(
-            f"approved is set in a file in {where}, but a change can't approve itself",
-            advice="Remove it. The workflow sets it.",
-        )
-    if "github_token" in (own or table or {}):
-        raise SettingsError(
-            f"github_token is set in a file in {where}", advice="Remove it. Tokens belong in the environment only."
-        )
-    for name in ("executor", "scheduler"):
+    for name, (reason, advice) in _REFUSALS.items():
         if name in (own or table or {}):
-            raise SettingsError(
-                f"{name} is set in a file in {where}, but a change must not choose where code runs",
-                advice=f"Remove it. Use --{name} or SCOREGATE_{name.upper()}.",
-            )
+            raise SettingsError(f"{name} is set in a file in {where}{reason}", advice=advice)
     if own is not None:
         return Layer(own, lambda keys: _place(OWN_FILE, keys), lambda keys: find_line(_decode(own_content), keys))
     above = ("tool", "scoregate")

@@ -20,7 +20,7 @@ from scoregate.ci.judge import compare_sides
 from scoregate.ci.pipeline import find_baseline, settle_run
 from scoregate.ci.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.ci.ports import Ports
-from scoregate.ci.settings import Confirm, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.shards.sharding import check_partition, check_shards, digest_code, divide_plan, restrict_to_shard
 from scoregate.ci.steps import (
     INTERRUPTED,
@@ -40,6 +40,7 @@ from scoregate.core.runs.run import Run
 from scoregate.core.sharding.partition import Partition
 from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import RecordError
+from scoregate.features.table import FEATURES
 
 _INCOMPLETE = 3
 _STOPPED = Baseline(None, "the run was interrupted")
@@ -169,12 +170,12 @@ async def _measure(
     run = recorded
     for step in own_steps:
         run = step.store(run, finished.slots)
-    confirms = settings.confirmed_cases is not Confirm.OFF
-    if run.shard is not None and baseline.run is not None and (confirms or _has_battles(run)):
+    compares = any(each.trials.needs_base(settings) for each in FEATURES)
+    if run.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
         run = replace(run, shard=replace(run.shard, base=baseline.run.id))
     if run is not recorded:
         ports.amend(run)
-    slots = await find_sides(own_steps, planned.context, settings) if confirms and run.complete else NO_SLOTS
+    slots = await find_sides(own_steps, planned.context, settings) if compares and run.complete else NO_SLOTS
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=own_steps)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)

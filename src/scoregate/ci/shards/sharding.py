@@ -17,6 +17,7 @@ from scoregate.ci.code_digest import digest_tracked
 from scoregate.ci.durations import read_durations
 from scoregate.ci.plan import Plan
 from scoregate.ci.settings import BaselineKind, Settings
+from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS
 from scoregate.core.runs.run import Run, RunShard
 from scoregate.core.sharding.packing import LaunchDuration, choose_shards, pack_launches
 from scoregate.core.sharding.partition import Assignment, Partition, list_work, make_partition
@@ -24,7 +25,7 @@ from scoregate.errors import UsageError
 
 # What decides which trials run, and which results they have.
 _SETTINGS = (
-    "paths", "suite", "config", "commands", "configs", "max_cases", "repeats", "show_outputs", "confirm",
+    "paths", "suite", "config", "commands", "configs", "max_cases", "repeats", "show_outputs",
     "model", "model_base_url", "model_headers", "cache", "prices", "max_cost", "max_tokens",
     "python", "python_version", "install", "install_groups",
 )  # fmt: skip
@@ -102,7 +103,7 @@ def digest_settings(settings: Settings) -> dict[str, str]:
     """The digests of the settings that decide what runs and with what results, by name."""
     values = {name: getattr(settings, name) for name in _SETTINGS}
     values["selection"] = settings.selection.description
-    values["drift_control"] = settings.drift_control or None
+    values |= {each.name: each.of(settings) or None for each in FEATURE_SETTINGS if each.is_shared}
     values["evaluators"] = settings.criteria().score_settings
     values["cluster"] = settings.policy().cluster_settings
     values["suites"] = {glob: suite.repeats for glob, suite in settings.suites.items() if suite.repeats is not None}

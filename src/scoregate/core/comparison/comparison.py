@@ -33,7 +33,6 @@ from scoregate.core.comparison.setups import describe_setup_change
 from scoregate.core.comparison.slice_rows import SliceChoice, SliceTable
 from scoregate.core.comparison.suite_pairs import list_same_suites, pair_suites
 from scoregate.core.comparison.tool_changes import describe_tool_changes
-from scoregate.core.comparison.variants import VariantRanking, rank_suites
 from scoregate.core.exemptions import AcceptedRegression, Exemptions
 from scoregate.core.positions import find_positional_names
 from scoregate.core.records import record
@@ -88,7 +87,6 @@ class Comparison:
         earlier_runs: runs of other commits whose scores count too, with only the suites that this is proven for.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
         slices: the rows of slices.
-        variants: the rankings of the variants of each suite that has any, in the run alone.
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
         slots: what features add, such as comparisons with other runs.
@@ -108,7 +106,6 @@ class Comparison:
     earlier_runs: tuple[Run, ...] = ()
     base_unreadable: bool = False
     slices: SliceTable = field(default_factory=SliceTable)
-    variants: tuple[VariantRanking, ...] = ()
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
     slots: Slots = NO_SLOTS
@@ -182,8 +179,7 @@ def compare(
     criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
-    variants = tuple(rank_suites(run.suites, suite_criteria))
-    known = Comparison(run, base_note=note, base_unreadable=unreadable, variants=variants, exemptions=exemptions)
+    known = Comparison(run, base_note=note, base_unreadable=unreadable, exemptions=exemptions)
     if base is None:
         return _describe_alone(known, choice, criteria, suite_criteria)
     base = without_rare_unscaled(base, suite_criteria)

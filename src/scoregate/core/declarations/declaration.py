@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from scoregate.core.records import record
 from scoregate.core.runs.policy import Limits, Policy, Severity
@@ -52,13 +52,17 @@ class Kind(Generic[_T]):
 
     Attributes:
         name: the name of its type; `ci/settings/limit_fields.py` lists them.
-        unset: the value if nothing sets it.
+        unset: the value of a limit if nothing sets it.
         by: what the keys of a table name; empty for a single value.
+        choices: the values that it may have; None if they can't be listed.
+        is_list: whether it is a list of them; a variable then separates them by commas.
     """
 
     name: str
     unset: _T
     by: Literal["", "evaluator", "slice"] = ""
+    choices: type[StrEnum] | None = None
+    is_list: bool = False
 
 
 FLAG: Kind[bool | None] = Kind("bool", None)
@@ -68,7 +72,36 @@ AMOUNT: Kind[float | None] = Kind("Amount", None)
 FACTOR: Kind[float | None] = Kind("Factor", None)
 BY_EVALUATOR: Kind[Mapping[str, float]] = Kind("ByEvaluator", {}, "evaluator")
 BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
-TEXT: Kind[str] = Kind("str", "")
+ANY_TEXT: Kind[str | None] = Kind("str", None)
+GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
+TEXT: Kind[str | None] = Kind("Text", None)
+TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
+WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
+
+
+def choose_from(choices: type[StrEnum], *, is_list: bool = False) -> Kind[Any]:
+    """The kind of a setting that is one of these values, or a list of them."""
+    return Kind("", None, choices=choices, is_list=is_list)
+
+
+OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "skip"]
+
+
+@record
+class Option:
+    """The option of a setting on the command line.
+
+    Attributes:
+        group: the options among which the help lists it.
+        help: its help text.
+        metavar: how the help calls its value; empty for choices, flags and numbers that need no name.
+        bare: the value of the option without a value; empty if it needs one.
+    """
+
+    group: OptionGroup
+    help: str
+    metavar: str | None = None
+    bare: str = ""
 
 
 @record
@@ -81,6 +114,7 @@ class Limit(Generic[_T]):
         text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        option: its option on the command line; None for none.
     """
 
     name: str
@@ -88,6 +122,7 @@ class Limit(Generic[_T]):
     text: str = ""
     is_relative: bool = False
     is_enough: bool = False
+    option: Option | None = None
 
     def of(self, limits: Limits) -> _T:
         """Its value in the limits of a suite."""
@@ -109,6 +144,7 @@ class Owner(StrEnum):
 
     BASE = "base"
     HEAD = "head"
+    WORKFLOW = "workflow"  # no file can set it
 
 
 @record
@@ -123,17 +159,33 @@ class Setting(Generic[_T]):
         group: the heading below which the reference lists it.
         words: its type in words, if `kind` doesn't say enough.
         owner: whose file sets it if the base's settings judge a change.
+        refusal: why no file can set it, and what to do instead; only if the workflow owns it.
         check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
+        after: the setting of the kernel that it follows in lists; empty for the place of features.
+        below: the same for the reference, if it differs.
+        is_shared: whether shards of one run must agree on it.
+        doubts_base: whether results of the base are not reused while it is set.
+        decides_results: whether results are only reused if it is equal.
+        moves_suites: whether suites run on another machine unless it has its default.
+        option: its option on the command line; None for none.
     """
 
     name: str
-    kind: Kind[_T]
+    kind: Kind[Any]
     default: _T
     text: str
     group: str
     words: str = ""
     owner: Owner = Owner.BASE
+    refusal: tuple[str, str] = ("", "")
     check: Callable[[_T], _T] | None = None
+    after: str = ""
+    below: str = ""
+    is_shared: bool = False
+    doubts_base: bool = False
+    decides_results: bool = False
+    moves_suites: bool = False
+    option: Option | None = None
 
     def of(self, settings: object) -> _T:
         """Its value in the settings."""
@@ -142,6 +194,37 @@ class Setting(Generic[_T]):
 
 
 Declared = Limit[Any] | Setting[Any]
+
+
+def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
+    """Names in their order, with more of them.
+
+    Args:
+        names: the names.
+        inserted: the others, each with the name that it follows; those with an unknown one are at the end.
+    """
+    followers: dict[str, list[str]] = {}
+    for name, after in inserted:
+        followers.setdefault(after if after in names else "", []).append(name)
+    return [*(each for name in names for each in (name, *followers.get(name, ()))), *followers.get("", ())]
+
+
+@record
+class ExtraTrials:
+    """What a feature measures besides the plan. Each function gets the settings.
+
+    Attributes:
+        note: what an estimate of the costs says of it; empty for nothing.
+        most: how many trials it adds at most, as a multiple of those of one round.
+        needs_base: whether a shard compares with the baseline for it.
+    """
+
+    note: Callable[[Any], str] = lambda _: ""
+    most: Callable[[Any], float] = lambda _: 0.0
+    needs_base: Callable[[Any], bool] = lambda _: False
+
+
+_NO_TRIALS = ExtraTrials()
 
 
 @record
@@ -153,6 +236,7 @@ class Feature:
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
+        trials: what it measures besides the plan.
         has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
@@ -161,5 +245,6 @@ class Feature:
     rules: tuple[Rule, ...] = ()
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
+    trials: ExtraTrials = _NO_TRIALS
     has_hooks: bool = True
     in_runs: bool = True

@@ -13,6 +13,7 @@ from scoregate.core.declarations.declaration import (
     FLAG,
     RATE,
     Limit,
+    Option,
     Rule,
 )
 from scoregate.core.runs.policy import Severity
@@ -71,7 +72,9 @@ RULES: tuple[Rule, ...] = (
     *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
 )
 
-MIN_PASS_RATE = Limit("min_pass_rate", RATE)
+MIN_PASS_RATE = Limit(
+    "min_pass_rate", RATE, option=Option("gate", "Minimum pass rate of the cases with a threshold (0 to 1).", "RATE")
+)
 PASS_RATE_CONFIDENCE = Limit(
     "pass_rate_confidence",
     CONFIDENCE,
@@ -79,7 +82,9 @@ PASS_RATE_CONFIDENCE = Limit(
     the limit. It has no effect at a limit of 1.0.
     """,
 )
-MAX_ERROR_RATE = Limit("max_error_rate", RATE)
+MAX_ERROR_RATE = Limit(
+    "max_error_rate", RATE, option=Option("gate", "Maximum share of cases with errors (0 to 1).", "RATE")
+)
 MAX_LOST_SCORES = Limit(
     "max_lost_scores",
     RATE,
@@ -101,6 +106,9 @@ MAX_DROP = Limit(
     one number for all, or a table by globs of evaluators.
     """,
     is_relative=True,
+    option=Option(
+        "gate", "Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.", "DROP"
+    ),
 )
 MAX_SLICE_DROP = Limit(
     "max_slice_drop",
@@ -115,16 +123,27 @@ FAIL_ON_REGRESSION = Limit(
     FLAG,
     "Fail if any score is worse than the baseline by more than noise.",
     is_relative=True,
+    option=Option("gate", "Fail if any score is significantly worse than the baseline."),
 )
 FAIL_ON_CRITICAL = Limit("fail_on_critical", FLAG, is_relative=True)
-MAX_COST = Limit("max_cost", AMOUNT, is_enough=True)
+MAX_COST = Limit(
+    "max_cost",
+    AMOUNT,
+    is_enough=True,
+    option=Option("budget", "Cost budget: stop calling models when it is reached.", "USD"),
+)
 MAX_COST_RATIO = Limit(
     "max_cost_ratio",
     FACTOR,
     "Fail if the cost is higher than this multiple of the baseline, and by more than noise.",
     is_relative=True,
 )
-MAX_TOKENS = Limit("max_tokens", AMOUNT, is_enough=True)
+MAX_TOKENS = Limit(
+    "max_tokens",
+    AMOUNT,
+    is_enough=True,
+    option=Option("budget", "Token budget: stop calling models when it is reached.", "N"),
+)
 MAX_TOKENS_RATIO = Limit(
     "max_tokens_ratio",
     FACTOR,
@@ -154,7 +173,16 @@ MIN_JUDGE_AGREEMENT = Limit(
 )
 
 LIMITS: tuple[Limit[Any], ...] = (
-    *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_ERROR_RATE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP, MAX_SLICE_DROP),
-    *(FAIL_ON_REGRESSION, FAIL_ON_CRITICAL, MAX_COST, MAX_COST_RATIO, MAX_TOKENS, MAX_TOKENS_RATIO, MAX_P95_MS),
+    *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP, MAX_SLICE_DROP),
+    *(
+        FAIL_ON_REGRESSION,
+        FAIL_ON_CRITICAL,
+        MAX_ERROR_RATE,
+        MAX_COST,
+        MAX_COST_RATIO,
+        MAX_TOKENS,
+        MAX_TOKENS_RATIO,
+        MAX_P95_MS,
+    ),
     *(MAX_P95_RATIO, MIN_JUDGE_AGREEMENT),
 )

@@ -47,7 +47,6 @@ class Check(Generic[_Context]):
         before: the rule before which a feature's findings are reported; None for the end.
         watches: the rows that it watches; None for none.
         limits: the limits that it applies.
-        is_silent: whether it may report nothing although a limit is set, such as a check that names failures only.
         explain: why nothing is reported about a suite although a limit is set; empty if something has to be.
         in_arms: whether it applies to an arm without a skill, which only shows what the skill changes.
     """
@@ -57,7 +56,6 @@ class Check(Generic[_Context]):
     before: Rule | None = None
     watches: WatchedRows | None = None
     limits: tuple[Limit[Any], ...] = ()
-    is_silent: bool = False
     explain: Callable[[SuiteContext], str] = _explain_nothing
     in_arms: bool = False
 
@@ -84,18 +82,19 @@ def apply_checks(
         checks: the checks in their order.
         run_findings: the findings about the whole run.
     """
-    by_check = list[tuple[SuiteCheck, list[Finding]]]()
-    for check in checks:
-        use = Use.ERRORS if check.in_arms else Use.LIMITS
-        if context.suite.evidence.counts(use):
-            by_check.append((check, list(check.find(replace(context, suite=context.suite.select(use))))))
+    uses = [(check, Use.ERRORS if check.in_arms else Use.LIMITS) for check in checks]
+    by_check = [
+        (check, list(check.find(replace(context, suite=context.suite.select(use)))))
+        for check, use in uses
+        if context.suite.evidence.counts(use)
+    ]
     suite_findings = [finding for _, found in by_check for finding in found]
     yield from suite_findings
     # Another rule may be the reason, such as a suite without cases.
     if any(each.conclusion is not Conclusion.PASSED or not each.applied for each in (*suite_findings, *run_findings)):
         return
     for check, found in by_check:
-        if not (found or check.is_silent or check.explain(context)):
+        if not (found or check.explain(context)):
             yield from _find_unanswered(check, context)
 
 

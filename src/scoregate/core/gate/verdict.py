@@ -95,6 +95,15 @@ from scoregate.core.gate.run_rules import (
     check_scripts_report,
     check_stopped,
 )
+from scoregate.core.gate.silence import (
+    explain_critical_cases,
+    explain_drops,
+    explain_judge_agreement,
+    explain_lost_scores,
+    explain_pass_rate,
+    explain_regressions,
+    explain_slice_drops,
+)
 from scoregate.core.gate.suite_rules import (
     check_assertions,
     check_complete,
@@ -129,24 +138,24 @@ SUITE_CHECKS: tuple[SuiteCheck, ...] = (
     Check(check_complete, _COMPLETE, in_arms=True),
     Check(check_error_rate, (ERROR_RATE,), limits=(MAX_ERROR_RATE,), in_arms=True),
     Check(check_new_errors, (NEW_ERRORS,)),
-    Check(check_pass_rate, (PASS_RATE,), limits=(MIN_PASS_RATE, PASS_RATE_CONFIDENCE), is_silent=True),
+    Check(check_pass_rate, (PASS_RATE,), limits=(MIN_PASS_RATE, PASS_RATE_CONFIDENCE), explain=explain_pass_rate),
     Check(check_mean_scores, (MEAN_SCORE,), limits=(MIN_SCORE,)),
     Check(check_assertions, (ASSERT_TEST,)),
     Check(check_quantity_limits, (COST, TOKENS, P95_LATENCY), limits=(MAX_COST, MAX_TOKENS, MAX_P95_MS)),
-    Check(check_drops, (DROP,), limits=(MAX_DROP,), is_silent=True, watches=SCORES),
-    Check(check_slice_drops, (SLICE_DROP,), limits=(MAX_SLICE_DROP,), is_silent=True, watches=SLICES),
-    Check(check_regressions, (REGRESSION,), limits=(FAIL_ON_REGRESSION,), is_silent=True),
+    Check(check_drops, (DROP,), limits=(MAX_DROP,), explain=explain_drops, watches=SCORES),
+    Check(check_slice_drops, (SLICE_DROP,), limits=(MAX_SLICE_DROP,), explain=explain_slice_drops, watches=SLICES),
+    Check(check_regressions, (REGRESSION,), limits=(FAIL_ON_REGRESSION,), explain=explain_regressions),
     Check(check_comparable, (COMPARABLE,)),
     Check(check_model, (SAME_MODEL,)),
-    Check(check_lost_scores, (SCORES_REMAIN,), limits=(MAX_LOST_SCORES,), is_silent=True),
+    Check(check_lost_scores, (SCORES_REMAIN,), limits=(MAX_LOST_SCORES,), explain=explain_lost_scores),
     Check(
         check_quantity_ratios,
         (COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO),
         limits=(MAX_COST_RATIO, MAX_TOKENS_RATIO, MAX_P95_RATIO),
     ),
-    Check(check_critical_cases, (CRITICAL_CASE,), limits=(FAIL_ON_CRITICAL,), is_silent=True),
+    Check(check_critical_cases, (CRITICAL_CASE,), limits=(FAIL_ON_CRITICAL,), explain=explain_critical_cases),
     Check(check_critical_cases_remain, (CRITICAL_CASES_REMAIN,)),
-    Check(check_judge_agreement, (JUDGE_AGREEMENT,), limits=(MIN_JUDGE_AGREEMENT,), is_silent=True),
+    Check(check_judge_agreement, (JUDGE_AGREEMENT,), limits=(MIN_JUDGE_AGREEMENT,), explain=explain_judge_agreement),
 )
 
 EXIT_CODES = {Conclusion.PASSED: 0, Conclusion.FAILED: 1, Conclusion.UNMEASURABLE: 3}

@@ -175,11 +175,18 @@ class Evidence:
         """Whether every trial counts."""
         return self.role in COUNTS[use] and all(source.origin in COUNTS[use] for source in self.trials.sources)
 
-    def rows_without(self, use: Use) -> Collection[int]:
-        """The rows of the trials that do not count."""
+    def rows_without(self, use: Use, columns: Columns | None = None) -> Collection[int]:
+        """The rows of the trials that do not count.
+
+        Args:
+            use: what they count for.
+            columns: the trials; None for all but those of cases in quarantine.
+        """
+        columns = self.trials.columns if columns is None else columns
         if not self.counts(use):
-            return range(len(self.trials.columns))
-        return self._rows_without(self.trials.columns, use)
+            return range(len(columns))
+        others = [number for number, source in enumerate(self.trials.sources) if source.origin not in COUNTS[use]]
+        return columns.rows_from(others) if others else ()
 
     def list_amounts(self, use: Use, pick: Callable[[Columns], Sequence[float]]) -> Iterator[float]:
         """The numbers of the trials that count in a column, those of cases in quarantine first.
@@ -188,12 +195,6 @@ class Evidence:
             use: what they count for.
             pick: returns the column.
         """
-        if not self.counts(use):
-            return
         for columns in filter(None, (self.trials.excused if does_count(_EXCUSED, use) else None, self.trials.columns)):
-            others, column = self._rows_without(columns, use), pick(columns)
+            others, column = self.rows_without(use, columns), pick(columns)
             yield from (value for row, value in enumerate(column) if row not in others) if others else column
-
-    def _rows_without(self, columns: Columns, use: Use) -> Collection[int]:
-        others = [number for number, source in enumerate(self.trials.sources) if source.origin not in COUNTS[use]]
-        return columns.rows_from(others) if others else ()

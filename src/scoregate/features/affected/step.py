@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import PlannedRun, Step
+from scoregate.features.affected.declare import ANNOTATE_UNREAD
 
 if TYPE_CHECKING:
+    from scoregate.ci.job import JobContext
     from scoregate.ci.ports import Ports
     from scoregate.ci.publish.delivery import Publisher
 
@@ -31,10 +35,12 @@ class AffectedStep(Step):
 
         return await offer_kept_cases(planned, planned.plan.kept, ports)
 
-    def publishers(self) -> Sequence[Publisher]:
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        if not (patterns := ANNOTATE_UNREAD.of(context.settings)):
+            return nullcontext(())
         from scoregate.features.affected.unread_files import publish_unread_files
 
-        return (publish_unread_files,)
+        return nullcontext((partial(publish_unread_files, patterns),))
 
 
 STEP = AffectedStep()

@@ -26,13 +26,13 @@ _TITLE = "scoregate"
 _LONGEST = 300
 
 
-async def publish_unread_files(view: ReportView, target: PublishTarget) -> Delivery:
-    """Write a notice for each changed file that no suite reads, of those that `annotate_unread` names.
+async def publish_unread_files(globs: Sequence[str], view: ReportView, target: PublishTarget) -> Delivery:
+    """Write a notice for each changed file that no suite reads, of those that the globs name.
 
     In doubt there is none: one notice then says why it is unknown.
     """
     connection, request = target.connection, target.request
-    is_wanted = target.unread and target.annotations and request is not None
+    is_wanted = target.annotations and request is not None
     if not is_wanted or connection is None or connection.api is None or request is None:
         return Delivery()
     try:
@@ -40,7 +40,7 @@ async def publish_unread_files(view: ReportView, target: PublishTarget) -> Deliv
         changed = await _fetch_changed(connection.api, request)
     except (GitHubRefused, RecordError) as error:
         return Delivery(warnings=(f"annotate_unread: the changed files are unknown: {error.message}",))
-    patterns = [f"{view.context.folder}/{each}".lstrip("/") for each in target.unread]
+    patterns = [f"{view.context.folder}/{each}".lstrip("/") for each in globs]
     paths = (text_at(each, "filename") for each in changed if text_at(each, "status") != "removed")
     chosen = [path for path in paths if any(matches_path(path, pattern) for pattern in patterns)]
     if not chosen:

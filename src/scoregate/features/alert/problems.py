@@ -60,7 +60,7 @@ class Alert:
     problems: tuple[AlertProblem, ...] = ()
 
 
-ALERT: Slot[Alert] = Slot("alert")
+FOUND: Slot[Alert] = Slot("alert")
 
 
 def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertProblem]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import AlertKind
 from scoregate.errors import GitHubRefused
+from scoregate.features.alert.declare import AlertKind
 from scoregate.features.alert.issue import IssueChange, update_issue
-from scoregate.features.alert.problems import ALERT, Alert, AlertProblem, AlertState
+from scoregate.features.alert.problems import FOUND, Alert, AlertProblem, AlertState
 from scoregate.features.alert.webhook import WEBHOOK_VARIABLES, post_alert
 
 _NO_TOKEN = "there is no token to open an issue with; set github-token"
@@ -32,7 +32,7 @@ async def publish_alert(
         view: the run.
         target: where reports can go.
     """
-    alert = view.slots.get(ALERT)
+    alert = view.slots.get(FOUND)
     if alert is None:
         return Delivery()
     warnings = (f"alert: {_UNSENT[alert.state]}",) if alert.problems and alert.state in _UNSENT else ()

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, JudgeRun, Step, Work
+from scoregate.features.alert.declare import ALERT
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
@@ -23,23 +24,23 @@ class AlertStep(Step):
     async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
         if not has_alerts(work.ports.reporting.context):
             return judged
-        from scoregate.features.alert.problems import ALERT
+        from scoregate.features.alert.problems import FOUND
         from scoregate.features.alert.second_run import find_alert
 
         alert, comparison = await find_alert(work, judged, judge), judged.comparison
-        return replace(judged, comparison=replace(comparison, slots=comparison.slots.put(ALERT, alert)))
+        return replace(judged, comparison=replace(comparison, slots=comparison.slots.put(FOUND, alert)))
 
     def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
         if not has_alerts(context):
             return nullcontext(())
         from scoregate.features.alert.publisher import publish_alert
 
-        return nullcontext((partial(publish_alert, context.settings.alert, context.environ),))
+        return nullcontext((partial(publish_alert, ALERT.of(context.settings), context.environ),))
 
 
 def has_alerts(context: JobContext) -> bool:
     """Whether the run is one of the base branch, and the settings ask for alerts."""
-    if not context.settings.alert or context.connection is None or context.subject is None:
+    if not ALERT.of(context.settings) or context.connection is None or context.subject is None:
         return False
     from scoregate.ci.github.context import default_branch
     from scoregate.ci.job import WRITING_EVENTS

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from scoregate import __version__
-from scoregate.ci.settings import AlertKind
+from scoregate.features.alert.declare import AlertKind
 
 WEBHOOK_VARIABLES: Mapping[AlertKind, str] = {
     AlertKind.SLACK: "SCOREGATE_SLACK_WEBHOOK",

@@ -14,6 +14,7 @@ from scoregate.ci.plan import Launch
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
 from scoregate.ci.settings import BaselineKind
+from scoregate.ci.settings.limit_fields import doubts_base
 from scoregate.ci.steps import PlannedRun
 from scoregate.core.runs.arms import Arm
 from scoregate.core.runs.run import Run
@@ -27,8 +28,7 @@ _HIDDEN = "hidden"
 async def carry_arms(planned: PlannedRun) -> PlannedRun:
     """Leave out the arms that are the same as in the base's run; they keep its results.
 
-    With `drift_control` all arms run: the results of the base may be those of an older version of a provider's model.
-    With `--all`, too.
+    With `--all` all arms run, and with a setting that keeps results of the base from being reused.
 
     Args:
         planned: the plan so far, and the base's run.
@@ -37,7 +37,7 @@ async def carry_arms(planned: PlannedRun) -> PlannedRun:
     plan = await add_contents(planned.plan, settings, planned.context.environ)
     planned = replace(planned, plan=plan)
     runs_all = settings.is_for_run("affected") and not settings.affected
-    if base is None or settings.drift_control or runs_all:
+    if base is None or doubts_base(settings) or runs_all:
         return planned
     if await explain_all(planned, await read_project_tree(plan.root, settings), needs_record=False):
         return planned

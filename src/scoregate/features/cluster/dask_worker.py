@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from scoregate.ci.launch import Host, LaunchEvent, Launching, Printed, launch_al
 from scoregate.ci.plan import Plan
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import Settings
-from scoregate.ci.steps import open_reader
 from scoregate.features.cluster.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.features.cluster.source_tree import MOST_BYTES, unpack_tree
 from scoregate.features.cluster.wire import PartOrder, encode_event, load_order, move_launch
@@ -209,9 +207,7 @@ async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream, 
                 root,
                 environ,
                 redact,
-                partial(open_reader, STEPS, redact),
                 timeout_s=order.timeout_s,
-                suites=order.suites,
                 layers=layers,
             )
             await launch_all(launches, host, stream.emit)

@@ -11,6 +11,7 @@ import anyio
 
 from scoregate.ci.launch import EmitEvent
 from scoregate.ci.settings import Settings
+from scoregate.features.cluster.declare import RETRIES
 from scoregate.features.cluster.executor import Cluster, ClusterLost, Part, PartLost, WorkerRefused
 from scoregate.features.cluster.source_tree import SourceTree
 
@@ -181,7 +182,7 @@ class Dispatcher:
         """Queue the part again, at the front. An attempt that finished trials doesn't count: its results are kept."""
         queued.reason = reason or queued.reason
         queued.lost = 0 if has_new_results else queued.lost + 1
-        if queued.lost > self.settings.retries:
+        if queued.lost > RETRIES.of(self.settings):
             self.log.give_up(queued.number, queued.reason)
         else:
             self._queue.insert(0, queued)

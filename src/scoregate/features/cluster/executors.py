@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from scoregate.ci.ports import RecordPlan
 from scoregate.ci.recording import Recorder
-from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.errors import UsageError
+from scoregate.features.cluster.declare import EXECUTOR, SCHEDULER, ExecutorKind
 from scoregate.features.cluster.executor import ClusterOptions, OpenCluster
 from scoregate.features.cluster.rate_limits import RateLimits
 
@@ -36,26 +37,27 @@ async def open_executor(recorder: Recorder, settings: Settings, scratch: Path) -
     Raises:
         UsageError: the executor can't be used here.
     """
-    if settings.executor is ExecutorKind.LOCAL:
+    executor, scheduler = EXECUTOR.of(settings), SCHEDULER.of(settings)
+    if executor is ExecutorKind.LOCAL:
         raise UsageError("--scheduler needs an executor with a scheduler", advice="Add --executor dask.")
     if recorder.new_identity() is not None:
         raise UsageError(
-            f"--executor {settings.executor} can't be used here, where each suite runs as a user of its own",
+            f"--executor {executor} can't be used here, where each suite runs as a user of its own",
             advice="Use shards, or run outside of scoregate's container.",
         )
     from scoregate.features.cluster.part_recording import PartRecorder
 
     calls = recorder.calls
-    if calls is not None and settings.scheduler and not _is_on_this_machine(settings.scheduler):
-        raise calls.explain_unreachable(f"workers of {settings.scheduler}")
+    if calls is not None and scheduler and not _is_on_this_machine(scheduler):
+        raise calls.explain_unreachable(f"workers of {scheduler}")
     options = ClusterOptions(
-        settings.scheduler or "",
+        scheduler or "",
         settings.max_suites,
         recorder.environ,
         frozenset() if calls is None else calls.hidden,
         RateLimits() if calls is None else None,
     )
-    async with _CLUSTERS[settings.executor]()(options, scratch) as cluster:
+    async with _CLUSTERS[executor]()(options, scratch) as cluster:
         yield PartRecorder(recorder, cluster, scratch).record
 
 

@@ -6,8 +6,9 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.settings import ExecutorKind, Settings
+from scoregate.ci.settings import Settings
 from scoregate.ci.steps import Step
+from scoregate.features.cluster.declare import EXECUTOR, SCHEDULER, ExecutorKind
 
 if TYPE_CHECKING:
     from scoregate.ci.ports import RecordPlan
@@ -22,7 +23,7 @@ class ClusterStep(Step):
     def open_executor(
         self, recorder: Recorder, settings: Settings, scratch: Path
     ) -> AbstractAsyncContextManager[RecordPlan] | None:
-        if settings.executor is ExecutorKind.LOCAL and settings.scheduler is None:
+        if EXECUTOR.of(settings) is ExecutorKind.LOCAL and SCHEDULER.of(settings) is None:
             return None
         from scoregate.features.cluster.executors import open_executor
 

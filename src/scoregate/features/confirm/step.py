@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.settings import Confirm
 from scoregate.ci.steps import CompareRuns, Step, Work
 from scoregate.core.runs.confirmations import confirmations_of, with_confirmations
+from scoregate.features.confirm.declare import Confirm, choose_cases
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
@@ -21,7 +21,7 @@ class ConfirmStep(Step):
     in_shards = True
 
     async def measure_more(self, work: Work) -> Work:
-        if work.settings.confirmed_cases is Confirm.OFF:
+        if choose_cases(work.settings) is Confirm.OFF:
             return work
         from scoregate.features.confirm.tries import confirm_failures
 

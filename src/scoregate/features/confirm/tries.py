@@ -9,7 +9,7 @@ from dataclasses import replace
 from scoregate.ci.plan import Plan, restrict_plan
 from scoregate.ci.ports import Ports
 from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, Confirm, Settings
+from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate.case_rules import CRITICAL
 from scoregate.core.records import record
@@ -22,6 +22,7 @@ from scoregate.core.runs.confirmations import (
     with_confirmations,
 )
 from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.features.confirm.declare import Confirm, choose_cases
 
 MOST_CASES = 15
 
@@ -43,7 +44,7 @@ Runs = tuple[Run | None, ...]
 
 async def confirm_failures(run: Run, comparison: Comparison, plan: Plan, settings: Settings, ports: Ports) -> Run:
     """Run newly failing cases of a comparison again; returns the run with the results of these tries."""
-    cases = list(list_failing_cases(comparison, settings.confirmed_cases))
+    cases = list(list_failing_cases(comparison, choose_cases(settings)))
     if not cases:
         return run
     tries, runs = await _run_again(cases, plan, settings, ports, in_base=False)

@@ -23,6 +23,7 @@ from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
+from scoregate.features.table import FEATURES
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 
@@ -266,12 +267,13 @@ def _sum_suites(plan: Plan, settings: Settings, suites: Sequence[SuiteEstimate],
 
 
 def _add_repeats(cost: Interval, suites: Sequence[SuiteEstimate], settings: Settings, base: Run) -> Interval:
-    """The cost with the trials that `repeats = "auto"` may add: as many as in the base's run, at most the budget."""
-    if settings.repeats != "auto":
+    """The cost with the trials that features may add: as many as in the base's run, at most their budget."""
+    most = sum(each.trials.most(settings) for each in FEATURES)
+    if not most:
         return cost
     added = sum(sum_costs(run) or 0.0 for run in base.companions_of(TrialRole.EXTRA))
     full = sum(each.full_cost or 0.0 for each in suites)
-    return Interval(cost.low, cost.expected + added, cost.high + full * settings.repeats_budget)
+    return Interval(cost.low, cost.expected + added, cost.high + full * most)
 
 
 def _estimate_duration(
@@ -306,7 +308,6 @@ def _pack(seconds: Sequence[float], slots: int) -> float:
 def _describe_extras(settings: Settings, base: Run | None) -> Iterator[str]:
     if settings.baseline_kind.value == "rerun":
         yield '`baseline = "rerun"` also runs the suites at the base; that is in no estimate'
-    if settings.confirmed_cases.value != "off":
-        yield "Newly failing cases that are confirmed run again; that is in no estimate"
+    yield from filter(None, (each.trials.note(settings) for each in FEATURES))
     if base is not None and base.selection:
         yield f"The base's run has only a part of the cases ({base.selection:.200})"

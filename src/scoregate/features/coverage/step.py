@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Judged, Step
+from scoregate.features.coverage.declare import COVERAGE_PROMPTS, COVERAGE_TOOLS
 
 if TYPE_CHECKING:
     from scoregate.ci.job import JobContext
@@ -45,7 +46,7 @@ class CoverageStep(Step):
 
 
 def _is_on(context: JobContext) -> bool:
-    return bool(context.settings.coverage_tools or context.settings.coverage_prompts)
+    return bool(COVERAGE_TOOLS.of(context.settings) or COVERAGE_PROMPTS.of(context.settings))
 
 
 STEP = CoverageStep()

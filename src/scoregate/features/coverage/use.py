@@ -22,6 +22,7 @@ from scoregate.core.relative_paths import matches_path
 from scoregate.core.runs.run import Run
 from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
+from scoregate.features.coverage.declare import ANNOTATE_COVERAGE, COVERAGE_PROMPTS, COVERAGE_TOOLS
 from scoregate.features.coverage.lists.files import read_tool_list
 from scoregate.features.coverage.server_tools import list_server_tools, names_server
 from scoregate.features.coverage.view import FOUND, CoverageView
@@ -46,9 +47,9 @@ async def find_coverage(context: JobContext, run: Run) -> tuple[CoverageView | N
     root, settings, environ = context.root, context.settings, context.environ
     folder, out = context.folder, context.out
     problems: list[str] = []
-    tools = await _read_lists(root, settings.coverage_tools, environ, problems)
+    tools = await _read_lists(root, COVERAGE_TOOLS.of(settings), environ, problems)
     is_missing = bool(problems)
-    prompts = await _find_prompts(root, settings.coverage_prompts, problems)
+    prompts = await _find_prompts(root, COVERAGE_PROMPTS.of(settings), problems)
     if not tools and not prompts:
         return None, problems
     doubts: list[str] = []
@@ -76,7 +77,7 @@ async def find_coverage(context: JobContext, run: Run) -> tuple[CoverageView | N
         "prompt": UseCount(len(prompts), len(prompts) - len(unread)),
     }
     unused = (*measured.unused, *(UnusedItem("prompt", path, path=path) for path in unread))
-    view = CoverageView(counts, unused, measured.unlisted, "; ".join(doubts), settings.annotate_coverage)
+    view = CoverageView(counts, unused, measured.unlisted, "; ".join(doubts), ANNOTATE_COVERAGE.of(settings))
     return (view if any(each.known for each in counts.values()) else None), problems
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from scoregate.core.declarations.declaration import BY_EVALUATOR, TEXT, Feature, Limit, Rule, Setting
+from scoregate.core.declarations.declaration import ANY_TEXT, BY_EVALUATOR, Feature, Limit, Rule, Setting
 from scoregate.core.records import record
 
 _WINDOW = re.compile(r"([1-9][0-9]{0,3}) (run|day)s?")
@@ -55,7 +55,7 @@ MAX_DECLINE = Limit(
 )
 DECLINE_WINDOW = Setting(
     "decline_window",
-    TEXT,
+    ANY_TEXT,
     "10 runs",
     """The earlier run that `max_decline` compares with: so many `runs` ago, each of another commit, or the newest that
     is at least so many `days` old.

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import MOST_TRIES, list_artifacts, read_artifact
+from scoregate.ci.baseline.artifact import list_artifacts, read_artifact
 from scoregate.ci.baseline.data_branch import read_blob
 from scoregate.ci.baseline.earlier import EarlierRun, ListRuns
+from scoregate.ci.baseline.stored import MOST_TRIES
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
 from scoregate.ci.github.client import Api

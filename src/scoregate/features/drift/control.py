@@ -26,6 +26,7 @@ from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
+from scoregate.features.drift.declare import DRIFT_CONTROL
 
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500
@@ -52,7 +53,7 @@ async def run_drift_control(run: Run, baseline: Baseline, plan: Plan, settings: 
         return _without_control(run, problem, ports)
     drawn_for = run.id if run.shard is None else run.shard.partition
     seed = int.from_bytes(hashlib.blake2b(drawn_for.encode(), digest_size=4).digest())
-    if cases := _choose_cases(run, base, plan, share=settings.drift_control, seed=seed):
+    if cases := _choose_cases(run, base, plan, share=DRIFT_CONTROL.of(settings), seed=seed):
         return await _run_control(run, base, plan, settings, ports, cases=cases, seed=seed)
     return _without_control(run, NO_CASES, ports)
 
@@ -61,7 +62,7 @@ async def _run_control(
     run: Run, base: Run, plan: Plan, settings: Settings, ports: Ports, *, cases: Cases, seed: int
 ) -> Run:
     number = sum(len(hashes) for suites in cases.values() for hashes in suites.values())
-    title = f"{settings.drift_control:g} of the cases of {base.name}, seed {seed}"
+    title = f"{DRIFT_CONTROL.of(settings):g} of the cases of {base.name}, seed {seed}"
     at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.commit}", "message": title})
     try:
         part = restrict_plan(plan, cases, repeats=1)

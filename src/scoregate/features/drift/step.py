@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import CompareRuns, Judged, Step, Work
 from scoregate.core.runs.evidence import TrialRole, Use, does_count
+from scoregate.features.drift.declare import DRIFT_CONTROL
 
 if TYPE_CHECKING:
     from scoregate.ci.baseline import Baseline
@@ -32,7 +33,7 @@ class DriftStep(Step):
     in_shards = True
 
     async def measure_more(self, work: Work) -> Work:
-        if not work.settings.drift_control:
+        if not DRIFT_CONTROL.of(work.settings):
             return work
         from scoregate.features.drift.control import run_drift_control
 
@@ -41,7 +42,7 @@ class DriftStep(Step):
     def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
         from scoregate.features.drift.merge import merge_controls
 
-        return merge_controls(run, shards, folder, is_required=settings.drift_control > 0)
+        return merge_controls(run, shards, folder, is_required=DRIFT_CONTROL.of(settings) > 0)
 
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
         control = _find_control(run)

@@ -16,6 +16,7 @@ from scoregate.ci.steps import Work
 from scoregate.core.comparison.pairing import find_undecided_cases
 from scoregate.core.runs.evidence import TrialRole, Use
 from scoregate.core.runs.run import Run
+from scoregate.features.extras.declare import REPEATS_BUDGET
 
 ROUNDS = 2
 REPEATS = 2
@@ -51,7 +52,7 @@ async def repeat_undecided_cases(work: Work) -> tuple[Run, Baseline]:
     if settings.baseline_kind is not BaselineKind.RERUN or baseline.run is None:
         return _with_notice(run, _NO_BASE, ports), baseline
     trials = _count_trials(run)
-    budget = _Budget(int(settings.repeats_budget * trials))
+    budget = _Budget(int(REPEATS_BUDGET.of(settings) * trials))
     base = baseline.run
     for number in range(1, ROUNDS + 1):
         chosen: dict[str, dict[str, list[str]]] = {}  # hashes by script and suite id

@@ -12,22 +12,15 @@ from anyio import to_thread
 
 from scoregate.ci import git
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import (
-    MOST_ANCESTORS,
-    MOST_POOLED,
-    MOST_TRIES,
-    NearestCommit,
-    find_nearest,
-    list_pairs,
-    make_pooled_baseline,
-)
-from scoregate.ci.baseline.earlier import EarlierRun, StoredRun, add_earlier_runs
+from scoregate.ci.baseline.artifact import find_nearest
+from scoregate.ci.baseline.earlier import EarlierRun, StoredRun
+from scoregate.ci.baseline.stored import MOST_ANCESTORS, NearestCommit, find_stored_baseline
 from scoregate.ci.baseline.unpack import unpack_run
 from scoregate.ci.github.base import BaseCommit
 from scoregate.ci.github.context import Connection
 from scoregate.ci.settings import Settings
 from scoregate.core.runs.run import Run
-from scoregate.errors import RecordError, ScoregateError
+from scoregate.errors import ScoregateError
 from scoregate.features.history.bases import list_bases, read_base
 from scoregate.features.history.location import open_history, shared_address
 from scoregate.features.history.project import find_project_name
@@ -77,30 +70,19 @@ async def _find_baseline(
     project = await find_project_name(root, environ)
     branch = base.branch if base else settings.base_branch or await git.default_branch(root) or "main"
     key = connection.key if connection else None
-    stored: dict[str, list[int]] = {}
-    for each in await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key)):
-        stored.setdefault(each.commit, []).append(each.run_id)
-    problems: list[str] = []
-    while len(problems) < MOST_TRIES and (
-        chosen := await _choose_commit(base or BaseCommit(branch), list(stored), root, connection)
-    ):
-        run_ids = stored.pop(chosen.commit)[:MOST_POOLED]
-        runs, errors = await to_thread.run_sync(_read_runs, store, run_ids)
-        if errors:
-            problems.append(f"a run of {chosen.commit[:7]} in the history could not be read: {errors[0]}")
-        if runs:
-            note = "; ".join((chosen.note, *problems))
-            earlier = (
-                StoredRun(commit, partial(to_thread.run_sync, _read_run, store, run_id))
-                for commit, run_id in list_pairs(stored)
-            )
-            return await add_earlier_runs(make_pooled_baseline(runs, note, branch=branch), earlier, settings.base_runs)
-    note = "; ".join(problems) or f"the history has no base of {project} on {branch}"
-    return Baseline(None, note, unreadable=bool(problems))
+    bases = await to_thread.run_sync(partial(list_bases, store, project, branch=branch, key=key))
+    found = await find_stored_baseline(
+        (StoredRun(each.commit, partial(to_thread.run_sync, _read_run, store, each.run_id)) for each in bases),
+        partial(_choose_commit, base or BaseCommit(branch), root=root, connection=connection),
+        place="in the history",
+        branch=branch,
+        most=settings.base_runs,
+    )
+    return found if found.run or found.note else Baseline(None, f"the history has no base of {project} on {branch}")
 
 
 async def _choose_commit(
-    base: BaseCommit, stored: list[str], root: Path, connection: Connection | None
+    base: BaseCommit, stored: list[str], *, root: Path, connection: Connection | None
 ) -> NearestCommit | None:
     """The nearest of the commits that have a run: by GitHub's history in its jobs, else by that of the repository."""
     if connection is not None and connection.api is not None:
@@ -110,16 +92,6 @@ async def _choose_commit(
         if commit in stored:
             return NearestCommit(commit, f"{number} commits before this one" if number else "exact")
     return NearestCommit(stored[0], f"the newest of {base.branch}") if stored else None
-
-
-def _read_runs(store: HistoryStore, run_ids: list[int]) -> tuple[list[Run], list[str]]:
-    runs, problems = [], []
-    for run_id in run_ids:
-        try:
-            runs.append(_read_run(store, run_id))
-        except RecordError as error:
-            problems.append(error.message)
-    return runs, problems
 
 
 async def list_branch_runs(

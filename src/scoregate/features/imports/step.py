@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.launch import ReadResultFile
-    from scoregate.ci.secrets import Redactor
+    from scoregate.ci.launch import Launching, LaunchLayer
 
 
 class ImportsStep(Step):
@@ -16,10 +16,12 @@ class ImportsStep(Step):
 
     name = "imports"
 
-    def open_reader(self, redact: Redactor) -> ReadResultFile:
-        from scoregate.features.imports.reader import Reader
+    def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
+        if not any(launch.source.imports for launch in launching.plan.launches):
+            return nullcontext()
+        from scoregate.features.imports.layer import ImportsLayer
 
-        return Reader(redact)
+        return nullcontext(ImportsLayer(launching))
 
 
 STEP = ImportsStep()

@@ -20,9 +20,9 @@ from scoregate.ci.report.markdown import code, prose
 from scoregate.ci.settings import Settings
 from scoregate.core.records import record
 from scoregate.errors import GitHubRefused, SettingsError
+from scoregate.features.skip_label.declare import ALLOW_SKIP
 
 SKIP_LABEL = "scoregate: skip"
-_SETTING = "allow_skip"
 
 
 @record
@@ -85,7 +85,7 @@ async def _find_problem(
     if request.is_fork_of(connection.github.repository):
         return "In a pull request of a fork it lets no job pass"
     if not await _is_allowed(root, settings, connection, api):
-        return f"`{_SETTING}` is not set on the base, so the job doesn't pass"
+        return f"`{ALLOW_SKIP.name}` is not set on the base, so the job doesn't pass"
     try:
         head = await find_labelled_head(api, request.number, SKIP_LABEL, label.time)
     except LabelRefused as refused:
@@ -97,8 +97,8 @@ async def _find_problem(
 
 async def _is_allowed(root: Path, settings: Settings, connection: Connection, api: Api) -> bool:
     """Whether the workflow, or else the file of the base, allows it; the change's own file doesn't count."""
-    if settings.is_for_run(_SETTING):
-        return settings.allow_skip
+    if settings.is_for_run(ALLOW_SKIP.name):
+        return ALLOW_SKIP.of(settings)
     base = await find_base(connection.github, root, api)
     if base.commit is None:
         return False
@@ -108,7 +108,7 @@ async def _is_allowed(root: Path, settings: Settings, connection: Connection, ap
         layer = await read_commit_layer(GitHubFiles(api, base.commit), "" if folder == "." else folder)
     except SettingsError:
         return False
-    return layer.values.get(_SETTING) is True
+    return layer.values.get(ALLOW_SKIP.name) is True
 
 
 async def _comment(connection: Connection, api: Api, skipped: SkippedRun) -> str:

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from scoregate.ci.steps import Step
+from scoregate.features.traces.declare import OTLP_RECEIVER
 
 if TYPE_CHECKING:
     from scoregate.ci.launch import Launching, LaunchLayer
@@ -17,7 +18,7 @@ class TracesStep(Step):
     name = "traces"
 
     def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
-        if not launching.settings.otlp_receiver:
+        if not OTLP_RECEIVER.of(launching.settings):
             return nullcontext()
         from scoregate.features.traces.receiver import receive_traces
 

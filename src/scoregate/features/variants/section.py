@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.ci.steps import Judged
 from scoregate.core.sections import Place, Section
+from scoregate.features.variants.keys import RANKINGS
 from scoregate.features.variants.view import VariantTable, build_variant_tables, variant_data
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of these rankings."""
-    rankings = judged.comparison.variants
+    rankings = judged.comparison.slots.get(RANKINGS) or ()
     tables = tuple(build_variant_tables(rankings))
     yield Section(
         "variants",

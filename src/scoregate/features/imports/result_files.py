@@ -7,25 +7,18 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import anyio.to_thread
 
-from scoregate.ci.launch.appended_files import EarlierContents
-from scoregate.ci.launch.deepeval_runs import (
-    FORMAT,
-    ResultsFolder,
-    check_missing_tests,
-    read_outcomes,
-    select_test_runs,
-)
 from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
+from scoregate.ci.launch.layer import LeftResults
 from scoregate.ci.launch.recorded_tests import is_failure
 from scoregate.ci.plan import Launch, ResultImport, RowColumns
 from scoregate.ci.user_ids import Identity
@@ -35,6 +28,15 @@ from scoregate.core.runs.suite_labels import suite_label
 from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
+from scoregate.features.imports.appended_files import EarlierContents
+from scoregate.features.imports.deepeval_runs import (
+    FORMAT,
+    ResultsFolder,
+    check_missing_tests,
+    read_outcomes,
+    select_test_runs,
+)
+from scoregate.features.imports.reader import Reader
 
 _MOST_FILES = 1_000
 _ROWS, _JUNIT = "rows", "junit"
@@ -45,46 +47,14 @@ _BATCH = 100
 _Stamp: TypeAlias = tuple[int, int, int, int]
 
 
-class ReadResultFile(Protocol):
-    """Reads an open file of some format; raises ImportFailed if it has another format, or holds no case."""
-
-    def __call__(
-        self,
-        format_name: str,
-        file: BinaryIO,
-        *,
-        name: str,
-        alone: bool,
-        more: tuple[Callable[[], BinaryIO], ...] = (),
-        scores: tuple[str, ...] = (),
-        columns: RowColumns | None = None,
-        recorded: frozenset[str] = frozenset(),
-        notes: list[str] | None = None,
-        tests: TestOutcomes | None = None,
-    ) -> Iterator[Event]: ...
-
-
 # The exit codes of test runners that ran to their end, if a test failed.
 _FAILED_EXITS: Mapping[str, int] = {"ctrf": 1, "junit": 1, "deepeval": 1, "evalite": 1, "promptfoo": 100, "vitest": 1}
 
 
-@record
-class ImportedResults:
-    """What the result files of a launch were.
-
-    Attributes:
-        failures: what went wrong.
-        failed: the formats in which a test failed.
-        has_tests: whether its test runner recorded how the tests ended.
-    """
-
-    failures: list[ImportFailed]
-    failed: frozenset[str] = frozenset()
-    has_tests: bool = False
-
-    def explain(self, exit_code: int) -> bool:
-        """Whether all files were read, and the exit code only says that tests failed, as a file does."""
-        return not self.failures and exit_code in {_FAILED_EXITS.get(each) for each in self.failed}
+_NO_TESTS = (
+    "it exited with 1, and the results of deepeval have metrics only. To notice failed tests without a metric, install "
+    "scoregate where the tests run"
+)
 
 
 @record
@@ -93,6 +63,9 @@ class ResultFiles:
 
     Args:
         launch: the launch.
+        identity: the user that must own the files; None for any.
+        read: reads a file.
+        suites: globs; a suite must match one of them. Without any, all are emitted.
         before: the files that existed when it started.
         started: that time, in nanoseconds since the epoch.
         deepeval: the folder of deepeval's test runs, if the launch imports them.
@@ -100,13 +73,23 @@ class ResultFiles:
     """
 
     launch: Launch
+    identity: Identity | None
+    read: Reader
+    suites: Sequence[str]
     before: Mapping[Path, _Stamp]
     started: int
     deepeval: ResultsFolder | None = None
     contents: EarlierContents = field(default_factory=lambda: EarlierContents({}))
 
     @classmethod
-    def of(cls, launch: Launch, deepeval: ResultsFolder | None = None) -> ResultFiles:
+    def of(
+        cls,
+        launch: Launch,
+        identity: Identity | None,
+        read: Reader,
+        suites: Sequence[str] = (),
+        deepeval: ResultsFolder | None = None,
+    ) -> ResultFiles:
         """The files before the start of a launch."""
         existing = {each: _find_files(launch.cwd, each) for each in launch.source.imports}
         paths = list(chain.from_iterable(existing.values()))
@@ -117,24 +100,18 @@ class ResultFiles:
         # Other formats have an end, so nothing can be appended to them.
         rows = (files for each, files in existing.items() if each.format == _ROWS)
         contents = EarlierContents.read(chain.from_iterable(rows))
-        return cls(launch, before, time.time_ns(), deepeval, contents)
+        return cls(launch, identity, read, suites, before, time.time_ns(), deepeval, contents)
 
-    async def emit(
-        self,
-        emit: EmitEvent,
-        open_reader: Callable[[], ReadResultFile],
-        identity: Identity | None,
-        *,
-        suites: Sequence[str] = (),
-        recorded: frozenset[str] = frozenset(),
-    ) -> ImportedResults:
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variable that names the folder of deepeval's test runs, if it is new."""
+        return {} if self.deepeval is None else self.deepeval.environment
+
+    async def emit(self, emit: EmitEvent, recorded: Set[str] = frozenset()) -> LeftResults:
         """Emit the events in the new files.
 
         Args:
             emit: receives the events.
-            open_reader: opens what reads a file, if there is one.
-            identity: the user that must own the files; None for any.
-            suites: globs; a suite must match one of them. Without any, all are emitted.
             recorded: `SUITE::CASE` of tests that the command recorded itself; they are not emitted again.
         """
         failures: list[ImportFailed] = []
@@ -142,15 +119,15 @@ class ResultFiles:
         sources = [source for source in files.values() if source.format != FORMAT]
         try:
             named = [path for form, path in files if form == FORMAT]
-            sources += await anyio.to_thread.run_sync(self._group_test_runs, named, identity)
-            tests = read_outcomes(self.deepeval, lambda path: _open_result_file(path, path.name, identity))
+            sources += await anyio.to_thread.run_sync(self._group_test_runs, named)
+            tests = read_outcomes(self.deepeval, lambda path: _open_result_file(path, path.name, self.identity))
         except ImportFailed as error:
             failures.append(error)
             tests = None
         if not sources:
-            return ImportedResults(failures)
+            return LeftResults(failures)
         counts = Counter(source.format for source in sources)
-        importer = _ResultImporter(self.launch, emit, open_reader(), identity, suites, counts, recorded, tests)
+        importer = _ResultImporter(self, emit, counts, frozenset(recorded), tests)
         for source in sources:
             try:
                 # One file that can't be read costs only itself: the results of the others are still measured.
@@ -160,7 +137,8 @@ class ResultFiles:
         # JUnit XML lists failed tests without a metric, too.
         if tests is not None and _JUNIT not in counts:
             failures += check_missing_tests(tests)
-        return ImportedResults(failures, frozenset(importer.failed), tests is not None)
+        exits = frozenset(_FAILED_EXITS[each] for each in importer.failed & _FAILED_EXITS.keys())
+        return LeftResults(failures, exits, _NO_TESTS if importer.failed == {FORMAT} and tests is None else "")
 
     async def _select_files(self, emit: EmitEvent, failures: list[ImportFailed]) -> Mapping[tuple[str, Path], _Source]:
         """The new files of all imports; an import without any adds a failure."""
@@ -181,7 +159,7 @@ class ResultFiles:
                 files[key] = _Source(each.format, (path,), scores, each.columns)
         return files
 
-    def _group_test_runs(self, named: Sequence[Path], identity: Identity | None) -> list[_Source]:
+    def _group_test_runs(self, named: Sequence[Path]) -> list[_Source]:
         """The new files of deepeval: its test runs together, and each other file.
 
         Raises:
@@ -189,7 +167,9 @@ class ResultFiles:
         """
         listed = [] if self.deepeval is None else self.deepeval.list_files()
         written = [path for path in listed if self._is_new(path)]
-        runs, others = select_test_runs((*written, *named), lambda path: _open_result_file(path, str(path), identity))
+        runs, others = select_test_runs(
+            (*written, *named), lambda path: _open_result_file(path, str(path), self.identity)
+        )
         return [*([_Source(FORMAT, tuple(runs))] if runs else []), *(_Source(FORMAT, (path,)) for path in others)]
 
     def _is_new(self, path: Path) -> bool:
@@ -251,11 +231,8 @@ class _ResultImporter:
     `owners`: by format and label, the file of a suite. `failed`: the formats in which a test failed.
     """
 
-    launch: Launch
+    files: ResultFiles
     emit: EmitEvent
-    read: ReadResultFile
-    identity: Identity | None
-    suites: Sequence[str]
     numbers: Mapping[str, int]
     recorded: frozenset[str] = frozenset()
     tests: TestOutcomes | None = None
@@ -270,11 +247,11 @@ class _ResultImporter:
         """
         # Test runs of deepeval are one suite, so their files are read as one.
         (first, name), *others = ((path, self._name(path)) for path in source.paths)
-        form, more = source.format, tuple(partial(_open_result_file, *each, self.identity) for each in others)
+        form, more = source.format, tuple(partial(_open_result_file, *each, self.files.identity) for each in others)
         notes: list[str] = []
-        with _open_result_file(first, name, self.identity) as file:
+        with _open_result_file(first, name, self.files.identity) as file:
             alone = self.numbers[form] == 1
-            events = self.read(
+            events = self.files.read(
                 form,
                 file,
                 name=name,
@@ -295,21 +272,21 @@ class _ResultImporter:
                         self._check_suite(event, form, name)
                 if any(map(is_failure, batch)):
                     self.failed.add(form)
-                if selected := [event for event in batch if matches_filters(event.suite, self.suites)]:
-                    self.emit(EventsReceived(self.launch.name, f"{form}:{name}", selected))
+                if selected := [event for event in batch if matches_filters(event.suite, self.files.suites)]:
+                    self.emit(EventsReceived(self.files.launch.name, f"{form}:{name}", selected))
                 while notes:
-                    self.emit(Notice(self.launch.name, f"{name:.300}: {notes.pop(0)}"))
+                    self.emit(Notice(self.files.launch.name, f"{name:.300}: {notes.pop(0)}"))
                 if failure is not None:
                     raise failure
                 has_more = bool(batch)
 
     def _name(self, path: Path) -> str:
-        folder = self.launch.cwd
+        folder = self.files.launch.cwd
         return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
     def _check_suite(self, started: SuiteStarted, form: str, name: str) -> None:
-        if not matches_filters(started.suite, self.suites):
-            self.emit(Filtered(self.launch.name, started.suite))
+        if not matches_filters(started.suite, self.files.suites):
+            self.emit(Filtered(self.files.launch.name, started.suite))
             return
         label = suite_label(started.suite, started.params)
         if (owner := self.owners.setdefault((form, label), name)) != name:

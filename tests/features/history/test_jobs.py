@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.fakes.github import events
-from tests.features.history.cluster import ENCODED, PASSWORD, Cluster, find_programs, open_cluster
+from tests.features.history.cluster import ENCODED, PASSWORD, Cluster
 from tests.integration.jobs.world import World
 
 from scoregate.features.history.postgres import PostgresHistory
@@ -14,15 +14,6 @@ from scoregate.features.history.queries import RunFilter, load_trend
 
 WORSE = {"fn": "lambda case: case.input if '1' not in case.input else 'no'", "good": 20}
 ALL = RunFilter("acme/bot")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    pytest.importorskip("psycopg", reason="psycopg is not installed: the shared history is NOT tested")
-    if (programs := find_programs()) is None:
-        pytest.skip("PostgreSQL is not installed (apt-get install postgresql): the shared history is NOT tested")
-    with open_cluster(programs) as new_cluster:
-        yield new_cluster
 
 
 @pytest.fixture

@@ -11,12 +11,16 @@ from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, make_view
 
+from scoregate.ci.baseline import Baseline
 from scoregate.ci.report import console, html, markdown, result_json
 from scoregate.ci.report.view import ReportView
+from scoregate.ci.settings import Settings
+from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.policy import Policy
 from scoregate.core.sections import Place
+from scoregate.features.variants.step import STEP
 
 TOLD = {
     "a": [1.0] * 60,
@@ -28,7 +32,9 @@ TOLD = {
 
 def view_of(variants: dict[str, list[float]], suite: str = "hours") -> ReportView:
     specs = (ExampleSuite(scored(*scores), id=suite, params={"task": name}) for name, scores in variants.items())
-    comparison = compare(run_of(*specs), None)
+    run = run_of(*specs)
+    sides = ComparedSides(run, Baseline(None), Settings())
+    comparison = STEP.after_compare(compare(run, None), sides, lambda _, __: compare(run, None))
     return make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT)
 
 

@@ -1,0 +1,16 @@
+"""The setting `annotate_unread`. `affected` is the kernel's, which records what suites read."""
+
+from __future__ import annotations
+
+from scoregate.core.declarations.declaration import GLOBS, Feature, Setting
+
+ANNOTATE_UNREAD = Setting[tuple[str, ...]](
+    "annotate_unread",
+    GLOBS,
+    (),
+    "With `affected`: globs of files, such as `prompts/**`, that get a note if they change and no suite reads them.",
+    "Reports",
+    after="affected_push",
+    below="annotations",
+)
+FEATURE = Feature("affected", settings=(ANNOTATE_UNREAD,))

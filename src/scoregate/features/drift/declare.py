@@ -1,0 +1,20 @@
+"""The setting `drift_control`."""
+
+from __future__ import annotations
+
+from scoregate.core.declarations.declaration import RATE, Feature, Setting
+
+DRIFT_CONTROL = Setting(
+    "drift_control",
+    RATE,
+    0.0,
+    """Ask this share of the base's cases again, at the base's commit, to measure how far the providers of models moved
+    since the base was measured: `0.1` asks a random tenth. Changes of scores are corrected by it if it has enough
+    cases, usually about 250 for each evaluator. `0` asks none.
+    """,
+    "The comparison",
+    after="approved",
+    is_shared=True,
+    doubts_base=True,  # its results may be those of an older version of a provider's model
+)
+FEATURE = Feature("drift", settings=(DRIFT_CONTROL,))

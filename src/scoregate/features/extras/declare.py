@@ -1,0 +1,23 @@
+"""The setting `repeats_budget`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoregate.core.declarations.declaration import FACTOR, ExtraTrials, Feature, Setting
+
+REPEATS_BUDGET = Setting(
+    "repeats_budget",
+    FACTOR,
+    1.0,
+    'How many trials `repeats = "auto"` may add, as a multiple of the trials of one round.',
+    "What runs",
+    after="repeats",
+)
+
+
+def _count_most(settings: Any) -> float:
+    return REPEATS_BUDGET.of(settings) if settings.repeats == "auto" else 0.0
+
+
+FEATURE = Feature("extras", settings=(REPEATS_BUDGET,), trials=ExtraTrials(most=_count_most))

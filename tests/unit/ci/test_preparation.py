@@ -1,0 +1,37 @@
+"""The Python that runs suites, as features prepare it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+
+from scoregate.ci.interpreter import Interpreter, SuiteHost
+from scoregate.ci.plan import SuiteSource
+from scoregate.ci.secrets import Redactor
+from scoregate.ci.settings import Settings
+from scoregate.ci.steps import Step, prepare
+
+
+class PreparingStep(Step):
+    def __init__(self, name: str, found: Interpreter | None) -> None:
+        self.name, self._found = name, found
+
+    async def prepare(
+        self, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool
+    ) -> Interpreter | None:
+        del host, settings, sources, dry
+        return self._found
+
+
+def find_python(*steps: Step) -> tuple[str, ...]:
+    host = SuiteHost(Path(), Path(), {}, {}, Redactor(()), print)
+    return anyio.run(prepare, steps, host, Settings(), ()).argv
+
+
+def test_the_first_step_that_has_a_python_wins() -> None:
+    one, two = (PreparingStep(name, Interpreter((name,), "")) for name in ("one", "two"))
+    assert find_python(PreparingStep("none", None), one, two) == ("one",)
+    assert find_python() == (sys.executable,)
