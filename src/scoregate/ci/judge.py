@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step, find_adjusters
+from scoregate.ci.steps import ComparedSides, CompareRuns, Judged, Step, compare_suites, find_adjusters
 from scoregate.core.runs.run import Run
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _compare_cases(
     from scoregate.core.exemptions import EXEMPTIONS
     from scoregate.core.runs.slices import collect_slices
 
-    return compare(
+    comparison = compare(
         run,
         baseline.run,
         baseline.note,
@@ -92,6 +92,7 @@ def _compare_cases(
         exemptions=sides.slots.get(EXEMPTIONS),
         adjusters=find_adjusters(steps, run, baseline.run, policy.criteria_of),
     )
+    return replace(comparison, slots=compare_suites(steps, comparison.run, policy.criteria_of))
 
 
 def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:

@@ -238,6 +238,10 @@ class Step:
         """Compare a run with a baseline by `compare`, maybe without some of their cases."""
         return compare(run, baseline)
 
+    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
+        """Compare suites of the compared run with each other."""
+        return slots
+
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
         """Add a comparison with another side."""
         return comparison
@@ -317,6 +321,14 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     slots = NO_SLOTS
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
+    return slots
+
+
+def compare_suites(steps: Sequence[Step], run: Run, criteria_of: CriteriaOf) -> Slots:
+    """What the hook of this name of all steps finds."""
+    slots = NO_SLOTS
+    for step in steps:
+        slots = step.compare_suites(run, criteria_of, slots)
     return slots
 
 

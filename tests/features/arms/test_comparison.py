@@ -14,9 +14,10 @@ from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
 from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import DEFAULTS, Policy
+from scoregate.core.runs.policy import DEFAULTS, Criteria, Policy
 from scoregate.core.runs.run import Run
-from scoregate.features.arms.section import build_arms
+from scoregate.features.arms.comparison import compare_arms
+from scoregate.features.arms.section import ArmView, build_arms
 
 WITHOUT = {"task": "without"}
 NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)
@@ -40,9 +41,14 @@ def arms(with_it: list[float], without: list[float], *, triggered: int = 0, unwa
     )
 
 
+def view(comparison: Comparison) -> ArmView:
+    compared = compare_arms(comparison.run.suites, lambda _: Criteria())
+    (arm,) = build_arms(compared, comparison.rows)
+    return arm
+
+
 def sentence(comparison: Comparison) -> str:
-    (arm,) = build_arms(comparison.arms)
-    return arm.sentence
+    return view(comparison).sentence
 
 
 GOOD, BAD = [1.0] * 40, [1.0] * 20 + [0.0] * 20
@@ -51,11 +57,10 @@ GOOD, BAD = [1.0] * 40, [1.0] * 20 + [0.0] * 20
 def test_effects_are_paired_by_case_and_have_the_rows_change() -> None:
     base, run = arms(GOOD, BAD, triggered=40), arms([1.0] * 39 + [0.0], BAD, triggered=38, unwanted=1)
     comparison = compare(run, base)
-    (arm,) = comparison.arms
-    assert arm.effect is not None
-    assert arm.change is not None
-    assert (arm.effect.label, arm.effect.n, arm.effect.delta) == (RowLabel.BETTER, 40, 0.475)
-    assert arm.change in comparison.rows
+    effect = view(comparison).comparison.effect
+    assert effect is not None
+    assert (effect.label, effect.n, effect.delta) == (RowLabel.BETTER, 40, 0.475)
+    assert view(comparison).change in comparison.rows
     text = sentence(comparison)
     assert text.startswith("helps +47.5 pp [+"), text
     assert "this change −2.5 pp [" in text

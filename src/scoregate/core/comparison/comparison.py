@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from scoregate.core.comparison.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.core.comparison.agreeing_runs import select_agreeing
-from scoregate.core.comparison.arm_comparison import ArmComparison, compare_arms
 from scoregate.core.comparison.case_names import rename_base_cases, rename_cases
 from scoregate.core.comparison.case_selection import add_kept_means, exclude_kept_cases
 from scoregate.core.comparison.comparison_rows import (
@@ -90,7 +89,6 @@ class Comparison:
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
         slots: what features add, such as comparisons with other runs.
-        arms: what skills and other files for agents change. Their arms `without` are in no row and no pair.
     """
 
     run: Run
@@ -109,7 +107,6 @@ class Comparison:
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
     slots: Slots = NO_SLOTS
-    arms: tuple[ArmComparison, ...] = ()
 
     @property
     def has_implicit_base(self) -> bool:
@@ -209,7 +206,6 @@ def compare(
         newly_failing=tuple(find_flips(run, base, flipping, to=Status.FAILED)),
         newly_passing=tuple(find_flips(run, base, flipping, to=Status.PASSED)),
         gone=_list_gone(base, pairs),
-        arms=tuple(compare_arms(run.suites, rows, suite_criteria)),
         pairs=pairs,
         pooled=1 + len(pool),
         earlier_runs=counted,
@@ -239,7 +235,7 @@ def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, 
         row for suite in run.suites if suite.evidence.counts_all(Use.ROWS) for row in new_rows(suite, "no baseline yet")
     )
     slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
-    return replace(known, rows=rows, slices=slices, arms=tuple(compare_arms(run.suites, (), criteria_of)))
+    return replace(known, rows=rows, slices=slices)
 
 
 def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:

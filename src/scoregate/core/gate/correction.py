@@ -126,12 +126,7 @@ def _list_rows(comparison: Comparison) -> Sequence[Row]:
 
 
 def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
-    by_name = {(row.suite, row.evaluator): row for row in rows}
-    arms = (
-        each if each.change is None else replace(each, change=by_name.get((each.suite, each.change.evaluator)))
-        for each in comparison.arms
-    )
-    return replace(comparison, rows=tuple(rows), arms=tuple(arms))
+    return replace(comparison, rows=tuple(rows))
 
 
 def _list_slices(comparison: Comparison) -> Sequence[Row]:

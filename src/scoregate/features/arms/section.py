@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from scoregate.ci.report import number_format
 from scoregate.ci.report.text import display_name, one_line
 from scoregate.ci.steps import Judged
-from scoregate.core.comparison.arm_comparison import ArmComparison, TriggerRate
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.records import record
+from scoregate.core.runs.arms import EXPECTATIONS
 from scoregate.core.sections import Place, Section
+from scoregate.features.arms.comparison import ArmComparison, TriggerRate
+from scoregate.features.arms.keys import COMPARED
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
@@ -24,17 +26,19 @@ _MOST = 12
 
 @record
 class ArmView:
-    """What a skill changes, as text."""
+    """What a skill changes, and what the change does to it, as text."""
 
     suite: str
     sentence: str
     comparison: ArmComparison
+    change: Row | None = None
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
     comparison = judged.comparison
-    arms = tuple(build_arms(comparison.arms))
+    compared = comparison.slots.get(COMPARED)
+    arms = tuple(build_arms(compared or (), comparison.rows))
     if not arms:
         yield Section("arms", Place.ROWS)
         return
@@ -62,19 +66,27 @@ def _list_arms(arms: Sequence[ArmView], _: ReportView, full: bool, rest: str) ->
     yield from (*more_line(len(arms) - most, "skill", rest), Text())
 
 
-def build_arms(comparisons: Iterable[ArmComparison]) -> Iterator[ArmView]:
-    """Build the sentence of each suite with arms."""
+def build_arms(comparisons: Iterable[ArmComparison], rows: Iterable[Row]) -> Iterator[ArmView]:
+    """Build the sentence of each suite with arms.
+
+    Args:
+        comparisons: the effects.
+        rows: the rows of the comparison with the base, which has its version of the arms.
+    """
+    without_base = (RowLabel.NEW, RowLabel.REMOVED)
+    changes = {row.suite: row for row in rows if row.evaluator == EXPECTATIONS and row.label not in without_base}
     for each in comparisons:
-        text = "; ".join(_list_parts(each))
-        yield ArmView(display_name(each.suite, _LONGEST_SUITE), text, each)
+        change = changes.get(each.suite)
+        text = "; ".join(_list_parts(each, change))
+        yield ArmView(display_name(each.suite, _LONGEST_SUITE), text, each, change)
 
 
-def _list_parts(comparison: ArmComparison) -> Iterator[str]:
+def _list_parts(comparison: ArmComparison, change: Row | None) -> Iterator[str]:
     if comparison.effect is not None:
         other = "running without it" + (" (results of the base's run)" if comparison.carried else "")
         yield _describe_effect(comparison.effect, other)
-    if comparison.change is not None:
-        yield _describe_change(comparison.change)
+    if change is not None:
+        yield _describe_change(change)
     if triggers := ", and ".join(_list_triggers(comparison)):
         yield f"triggers {triggers}"
     if comparison.extra_tokens is not None:
@@ -136,7 +148,7 @@ def arm_data(arm: ArmView) -> dict[str, Any]:
         "suite": each.suite,
         "sentence": arm.sentence,
         "effect": _row_data(each.effect),
-        "change": _row_data(each.change),
+        "change": _row_data(arm.change),
         "extra_tokens": each.extra_tokens,
         "triggered": None if each.wanted is None else asdict(each.wanted),
         "triggered_unwanted": None if each.unwanted is None else asdict(each.unwanted),

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from scoregate.ci.baseline import Baseline
 from scoregate.ci.plan import Plan
 from scoregate.ci.steps import Judged, PlannedRun, Step
+from scoregate.core.runs.evidence import TrialRole
+from scoregate.core.runs.run import Run
+from scoregate.core.slots import Slots
 
 if TYPE_CHECKING:
     from scoregate.ci.ports import Ports
+    from scoregate.core.comparison.comparison import CriteriaOf
     from scoregate.core.sections import Section
 
 
@@ -32,6 +36,14 @@ class ArmsStep(Step):
         from scoregate.features.arms.base_arms import carry_arms
 
         return await carry_arms(planned)
+
+    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
+        if all(suite.role is not TrialRole.WITHOUT for suite in run.suites):
+            return slots
+        from scoregate.features.arms.comparison import compare_arms
+        from scoregate.features.arms.keys import COMPARED
+
+        return slots.put(COMPARED, tuple(compare_arms(run.suites, criteria_of)))
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.arms.section import build_sections

@@ -34,7 +34,7 @@ def compare_without_quarantine(entries: Exemptions, compare: CompareRuns, run: R
         rows=with_kept.rows,
         quantities=with_kept.quantities,
         slices=with_kept.slices,
-        arms=with_kept.arms,
+        slots=with_kept.slots,
         pooled=with_kept.pooled,
         earlier_runs=with_kept.earlier_runs,
     )

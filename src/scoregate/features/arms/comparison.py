@@ -1,11 +1,11 @@
-"""What a skill, or another file for agents, changes: its arm compared with the arm without it."""
+"""The effect of a skill, or another file for agents: its arm compared with the arm without it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 
-from scoregate.core.comparison.comparison_rows import Row, RowLabel, score_rows
+from scoregate.core.comparison.comparison_rows import Row, score_rows
 from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
 from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
 from scoregate.core.records import record
@@ -26,12 +26,11 @@ class TriggerRate:
 
 @record
 class ArmComparison:
-    """What a skill, or another file for agents, changes.
+    """How a skill, or another file for agents, changes the results.
 
     Attributes:
         suite: the label of the suite with it.
         effect: its scores compared with those without it; None if there is no such arm.
-        change: the comparison with the base's version; None without one.
         extra_tokens: how many tokens a case uses more than without it; None if they are unknown.
         graded_by_model: whether these are also the tokens of a model that grades.
         wanted: the trials in which it should be loaded; None if that isn't known.
@@ -42,7 +41,6 @@ class ArmComparison:
 
     suite: str
     effect: Row | None
-    change: Row | None = None
     extra_tokens: float | None = None
     graded_by_model: bool = False
     wanted: TriggerRate | None = None
@@ -52,13 +50,12 @@ class ArmComparison:
 
 
 def compare_arms(
-    suites: Sequence[SuiteResult], rows: Iterable[Row], criteria_of: Callable[[SuiteResult], Criteria]
+    suites: Sequence[SuiteResult], criteria_of: Callable[[SuiteResult], Criteria]
 ) -> Iterator[ArmComparison]:
-    """Compare each suite that has an arm `without` with it, and list its change since the base.
+    """Compare each suite that has an arm `without` with it.
 
     Args:
         suites: the suites of a run.
-        rows: the rows of the comparison with the base.
         criteria_of: returns the criteria of a suite.
     """
     pairs = list(_pair_arms(suites))
@@ -67,13 +64,10 @@ def compare_arms(
     effects = [_measure_effect(suite, other, criteria_of(suite)) for suite, other in pairs]
     known = [each for each in effects if each is not None]
     labelled = iter(label_rows(known, criteria_of(pairs[0][0])))
-    changes = {row.suite: row for row in rows if row.evaluator == EXPECTATIONS}
     for (suite, other), effect in zip(pairs, effects, strict=True):
-        change = changes.get(suite.label)
         yield ArmComparison(
             suite.label,
             None if effect is None else next(labelled),
-            change if change is not None and change.label not in (RowLabel.NEW, RowLabel.REMOVED) else None,
             extra_tokens=_compare_tokens(suite, other),
             wanted=_count_triggers(suite, TRIGGERED),
             unwanted=_count_triggers(suite, NOT_TRIGGERED, inverted=True),
