@@ -12,24 +12,24 @@ from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, pr
 from numpy.random import Generator
 
 from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge_run
+from scoregate.ci.judge import judge
 from scoregate.ci.settings import Settings
+from scoregate.ci.steps import ComparedSides
 from scoregate.core.comparison.comparison import compare
 from scoregate.core.comparison.comparison_rows import Row, RowLabel
 from scoregate.core.comparison.stable_cases import bound_failure_rate, record_quarantine
 from scoregate.core.evaluation import Evaluation
-from scoregate.core.exemptions import STABLE_RUNS, Exemptions, QuarantinedCases
+from scoregate.core.exemptions import EXEMPTIONS, STABLE_RUNS, Exemptions, QuarantinedCases
 from scoregate.core.runs.cases import CaseResult
 from scoregate.core.runs.run import Run
+from scoregate.core.slots import NO_SLOTS
 from scoregate.features.steps import STEPS
 
 CASES, DROP = 200, 0.05
 CHOICES = ("newly failing", "failed in the base")
 FAILURE_RATES = (0.02, 0.05, 0.1, 0.2, 0.3)
 RUNS = (20, 50, 100)
-EXEMPTIONS = Exemptions(
-    quarantined=(QuarantinedCases("bo", "flaky", "2999-12-31", tags=("flaky",)),), today="2026-11-28"
-)
+ENTRIES = Exemptions(quarantined=(QuarantinedCases("bo", "flaky", "2999-12-31", tags=("flaky",)),), today="2026-11-28")
 TEXT = f"""\
 {CASES} cases, some flaky. People look at a base and a run of a pull request, and put flaky cases into quarantine: those
 that newly fail, or those that failed in the base. The pull request runs again. `left out`: both sides without them,
@@ -100,8 +100,10 @@ def _ask(source: Generator, *, choice: str, drop: float) -> Answer:
     settings = Settings(min_pass_rate=0, min_effect=0)
     run, old, new = (_make_readable(scores, chosen) for scores in (again, base, later))
     younger, older = (
-        judge_run(run, Baseline(each, ""), settings, STEPS, exemptions=EXEMPTIONS).comparison.rows[0]
-        for each in (old, record_quarantine(new, EXEMPTIONS))
+        judge(
+            ComparedSides(run, Baseline(each, ""), settings, NO_SLOTS.put(EXEMPTIONS, ENTRIES)), STEPS
+        ).comparison.rows[0]
+        for each in (old, record_quarantine(new, ENTRIES))
     )
     left_out = compare(_run_without(again, chosen), _run_without(base, chosen)).rows[0]
     return Answer(left_out, younger, older)

@@ -299,11 +299,6 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.merge_command", "drift"): "that runs which aren't shards were merged without their controls",
     ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
     ("scoregate.cli.publish_command", "forks"): "publishes their runs",
-    # Its code isn't in the folder yet.
-    ("scoregate.ci.job", "alert"): "",
-    ("scoregate.ci.publish.alert", "alert"): "",
-    ("scoregate.ci.publish.delivery", "alert"): "",
-    ("scoregate.ci.publish.webhook", "alert"): "",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
     ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
     ("scoregate.cli.list_command", "costs"): "models that are retired",

@@ -28,15 +28,13 @@ from scoregate.ci.github.context import (
     pull_request,
     refuse_fork_code,
 )
-from scoregate.ci.publish.delivery import AlertTarget, PublishTarget, Render
-from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES
+from scoregate.ci.publish.delivery import PublishTarget, Render
 from scoregate.ci.report.context import ReportContext
 from scoregate.ci.runner import in_container, read_ci_job
 from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.ci.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.core.records import record
 from scoregate.errors import UsageError
-from scoregate.features.alert.declare import ALERT
 
 if TYPE_CHECKING:
     from scoregate.ci.commit_files import CommitFiles
@@ -218,7 +216,6 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         redact=context.redact.text,
         redact_chunks=context.redact.stream,
         log=partial(print, flush=True),
-        alert=_make_alert_target(context),
     )
     if context.connection is None or context.subject is None:
         return target
@@ -236,20 +233,3 @@ def make_publish_target(context: JobContext, files: Mapping[str, Render]) -> Pub
         measured_here=context.subject.measured_here,
         stored=is_stored,
     )
-
-
-def has_alerts(context: JobContext) -> bool:
-    """Whether the run is one of the base branch, and the settings ask for alerts."""
-    if not ALERT.of(context.settings) or context.connection is None or context.subject is None:
-        return False
-    github = context.connection.github
-    branch = context.settings.base_branch or default_branch(github)
-    is_run_of_branch = github.event_name in WRITING_EVENTS and github.ref_name == branch
-    return is_run_of_branch and context.subject.measured_here
-
-
-def _make_alert_target(context: JobContext) -> AlertTarget | None:
-    if not has_alerts(context):
-        return None
-    webhooks = {each: context.environ.get(name, "").strip() for each, name in WEBHOOK_VARIABLES.items()}
-    return AlertTarget(ALERT.of(context.settings), webhooks)

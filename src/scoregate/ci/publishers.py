@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scoregate.ci.publish.alert import publish_alert
 from scoregate.ci.publish.comment import publish_comment
 from scoregate.ci.publish.data_branch import publish_to_branch
 from scoregate.ci.publish.delivery import Publisher
@@ -17,5 +16,4 @@ PUBLISHERS: Sequence[Publisher] = (
     publish_annotations,
     publish_comment,
     publish_to_branch,
-    publish_alert,
 )

@@ -41,8 +41,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature("costs"),  # the estimate needs to know what runs
     GATEWAY,  # the calls explain the costs
     COVERAGE,
-    ALERT,
     OTLP,
+    ALERT,
     Feature("forks", in_runs=False),
     Feature("check_run"),  # completes the check once everything else is delivered
 )

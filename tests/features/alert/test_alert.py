@@ -7,17 +7,17 @@ from typing import Any, cast
 
 import anyio
 import pytest
-from tests.unit.core.test_slow_decline import FALLING, compare_last, nights
+from tests.features.alert.test_slow_decline import FALLING, compare_last, nights
 
 from scoregate.ci.judgement import Judged
-from scoregate.ci.publish.alert_issue import has_recovered
-from scoregate.ci.report.alert import Alert, AlertProblem, AlertState
 from scoregate.ci.settings import Settings
 from scoregate.ci.steps import Work
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.gate import evaluate_gates
 from scoregate.core.runs.policy import Limits, Policy
 from scoregate.core.runs.run import Run
+from scoregate.features.alert.issue import has_recovered
+from scoregate.features.alert.problems import Alert, AlertProblem, AlertState
 from scoregate.features.alert.second_run import find_alert
 
 STOPPED = SimpleNamespace(stop=SimpleNamespace(is_set=lambda: True))

@@ -16,21 +16,12 @@ from scoregate.ci.github.context import Connection, PullRequest
 from scoregate.ci.settings import CommentMode
 from scoregate.core.records import record
 from scoregate.errors import ScoregateError
-from scoregate.features.alert.declare import AlertKind
 
 if TYPE_CHECKING:
     from scoregate.ci.report.view import ReportView
 
 PENDING = "comment-pending"
 Render: TypeAlias = Callable[["ReportView"], Iterable[str]]
-
-
-@record
-class AlertTarget:
-    """Where a run of the base branch reports what got worse, and the addresses of its webhooks."""
-
-    kinds: tuple[AlertKind, ...]
-    webhooks: Mapping[AlertKind, str] = field(default_factory=dict, repr=False)
 
 
 @record
@@ -51,7 +42,6 @@ class PublishTarget:
         redact: removes known secrets from text.
         redact_chunks: removes known secrets from text in chunks.
         log: writes a line to the log of the job, where commands work.
-        alert: where what got worse is reported; None for nowhere.
     """
 
     out: Path
@@ -67,7 +57,6 @@ class PublishTarget:
     redact: Callable[[str], str] = str
     redact_chunks: Callable[[Iterable[str]], Iterable[str]] = iter
     log: Callable[[str], None] = print
-    alert: AlertTarget | None = None
 
 
 @record

@@ -7,11 +7,18 @@ from dataclasses import replace
 
 from scoregate.ci.judgement import Judged, JudgeRun
 from scoregate.ci.plan import restrict_plan
-from scoregate.ci.report.alert import MOST_PROBLEMS, Alert, AlertProblem, AlertState, list_declines, list_problems
 from scoregate.ci.steps import Work
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.runs.evidence import Use
 from scoregate.core.runs.run import Run
+from scoregate.features.alert.problems import (
+    MOST_PROBLEMS,
+    Alert,
+    AlertProblem,
+    AlertState,
+    list_declines,
+    list_problems,
+)
 
 FOLDER = "confirm-alert"
 

@@ -1,11 +1,20 @@
-"""The hook of `alert`."""
+"""The hooks of `alert`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from scoregate.ci.judgement import Judged, JudgeRun
 from scoregate.ci.steps import Step, Work
+from scoregate.features.alert.declare import ALERT
+
+if TYPE_CHECKING:
+    from scoregate.ci.job import JobContext
+    from scoregate.ci.publish.delivery import Publisher
 
 
 class AlertStep(Step):
@@ -14,15 +23,33 @@ class AlertStep(Step):
     name = "alert"
 
     async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
-        from scoregate.ci.job import has_alerts
-
         if not has_alerts(work.ports.reporting.context):
             return judged
-        from scoregate.ci.report.alert import ALERT
+        from scoregate.features.alert.problems import FOUND
         from scoregate.features.alert.second_run import find_alert
 
         alert, comparison = await find_alert(work, judged, judge), judged.comparison
-        return replace(judged, comparison=replace(comparison, slots=comparison.slots.put(ALERT, alert)))
+        return replace(judged, comparison=replace(comparison, slots=comparison.slots.put(FOUND, alert)))
+
+    def open_publishers(self, context: JobContext) -> AbstractAsyncContextManager[Sequence[Publisher]]:
+        if not has_alerts(context):
+            return nullcontext(())
+        from scoregate.features.alert.publisher import publish_alert
+
+        return nullcontext((partial(publish_alert, ALERT.of(context.settings), context.environ),))
+
+
+def has_alerts(context: JobContext) -> bool:
+    """Whether the run is one of the base branch, and the settings ask for alerts."""
+    if not ALERT.of(context.settings) or context.connection is None or context.subject is None:
+        return False
+    from scoregate.ci.github.context import default_branch
+    from scoregate.ci.job import WRITING_EVENTS
+
+    github = context.connection.github
+    branch = context.settings.base_branch or default_branch(github)
+    is_run_of_branch = github.event_name in WRITING_EVENTS and github.ref_name == branch
+    return is_run_of_branch and context.subject.measured_here
 
 
 STEP = AlertStep()

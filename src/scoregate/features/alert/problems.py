@@ -8,11 +8,11 @@ from enum import StrEnum
 from scoregate.ci.report import number_format
 from scoregate.core.comparison.comparison import Comparison
 from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.comparison.slow_decline import NEWEST, find_slow_declines
 from scoregate.core.gate import Verdict
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
 from scoregate.core.slots import Slot
+from scoregate.features.alert.slow_decline import NEWEST, find_slow_declines
 
 MOST_PROBLEMS = 50
 
@@ -60,7 +60,7 @@ class Alert:
     problems: tuple[AlertProblem, ...] = ()
 
 
-ALERT: Slot[Alert] = Slot("alert")
+FOUND: Slot[Alert] = Slot("alert")
 
 
 def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertProblem]:

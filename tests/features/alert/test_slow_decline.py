@@ -11,10 +11,10 @@ import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.slow_decline import SlowDecline, decline_p, find_slow_declines
 from scoregate.core.runs.dependencies import RunDependencies, ScriptDependencies
 from scoregate.core.runs.history import history_after
 from scoregate.core.runs.run import Conditions, Run
+from scoregate.features.alert.slow_decline import SlowDecline, decline_p, find_slow_declines
 
 NIGHT = 24 * 3600.0
 CASES = 100

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from scoregate.ci.github.client import Api
 from scoregate.ci.github.responses import number_at, text_at
 from scoregate.ci.publish.comment_store import read_own_logins
-from scoregate.ci.report.alert import ALERT, MOST_PROBLEMS, AlertProblem, AlertState
 from scoregate.ci.report.markdown import code, prose
 from scoregate.ci.report.view import ReportView
 from scoregate.core.gate.finding import Conclusion
 from scoregate.core.records import record
+from scoregate.features.alert.problems import FOUND, MOST_PROBLEMS, AlertProblem, AlertState
 
 _DATA = re.compile(r"^<!-- scoregate-alert-data: (\{.*\}) -->$", re.MULTILINE)
 _LONGEST_NAME, _LONGEST_DATA = 300, 40_000
@@ -58,7 +58,7 @@ async def update_issue(
     Raises:
         GitHubRefused: the issue can't be read or written.
     """
-    alert, first = view.slots.get(ALERT), f"<!-- scoregate-alert:v1 key={key} -->"
+    alert, first = view.slots.get(FOUND), f"<!-- scoregate-alert:v1 key={key} -->"
     if alert is None or alert.state in (AlertState.UNKNOWN, AlertState.NOT_CONFIRMED):
         return IssueChange()
     find = partial(_find_issue, api, first, graphql_url=graphql_url)

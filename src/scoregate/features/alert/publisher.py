@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.ci.publish.alert_issue import IssueChange, update_issue
-from scoregate.ci.publish.delivery import AlertTarget, Delivery, PublishTarget
-from scoregate.ci.publish.webhook import WEBHOOK_VARIABLES, post_alert
-from scoregate.ci.report.alert import ALERT, Alert, AlertProblem, AlertState
+from scoregate.ci.publish.delivery import Delivery, PublishTarget
 from scoregate.ci.report.view import ReportView
 from scoregate.errors import GitHubRefused
 from scoregate.features.alert.declare import AlertKind
+from scoregate.features.alert.issue import IssueChange, update_issue
+from scoregate.features.alert.problems import FOUND, Alert, AlertProblem, AlertState
+from scoregate.features.alert.webhook import WEBHOOK_VARIABLES, post_alert
 
 _NO_TOKEN = "there is no token to open an issue with; set github-token"
 _FORBIDDEN = 403
@@ -21,18 +21,30 @@ _UNSENT = {
 }
 
 
-async def publish_alert(view: ReportView, target: PublishTarget) -> Delivery:
-    """Update the issue of the alert, and post what changed to the webhooks."""
-    where, alert = target.alert, view.slots.get(ALERT)
-    if where is None or alert is None:
+async def publish_alert(
+    kinds: Sequence[AlertKind], environ: Mapping[str, str], view: ReportView, target: PublishTarget
+) -> Delivery:
+    """Update the issue of the alert, and post what changed to the webhooks.
+
+    Args:
+        kinds: where it is reported.
+        environ: has the addresses of the webhooks.
+        view: the run.
+        target: where reports can go.
+    """
+    alert = view.slots.get(FOUND)
+    if alert is None:
         return Delivery()
     warnings = (f"alert: {_UNSENT[alert.state]}",) if alert.problems and alert.state in _UNSENT else ()
     total, change = Delivery(warnings=warnings), IssueChange()
-    if AlertKind.ISSUE in where.kinds:
+    if AlertKind.ISSUE in kinds:
         change, delivery = await _update_issue(view, target)
         total += delivery
     if alert.state is AlertState.CONFIRMED or change.closed:
-        total += await _post(view, target, where, change)
+        message = make_message(view, target, alert, change)
+        webhooks = ((kind, WEBHOOK_VARIABLES[kind]) for kind in dict.fromkeys(kinds) if kind in WEBHOOK_VARIABLES)
+        problems = [await post_alert(kind, environ.get(name, "").strip(), message) for kind, name in webhooks]
+        total += Delivery(warnings=tuple(f"alert: {each}" for each in problems if each))
     return total
 
 
@@ -52,14 +64,6 @@ async def _update_issue(view: ReportView, target: PublishTarget) -> tuple[IssueC
         remedy = "; give the job the permission `issues: write`" if refused.status == _FORBIDDEN else ""
         return IssueChange(), Delivery(warnings=(f"alert: the issue can't be written: {refused.message}{remedy}",))
     return change, Delivery()
-
-
-async def _post(view: ReportView, target: PublishTarget, where: AlertTarget, change: IssueChange) -> Delivery:
-    alert = view.slots.get(ALERT) or Alert(AlertState.NONE)
-    message = make_message(view, target, alert, change)
-    webhooks = (kind for kind in dict.fromkeys(where.kinds) if kind in WEBHOOK_VARIABLES)
-    problems = [await post_alert(kind, where.webhooks.get(kind, ""), message) for kind in webhooks]
-    return Delivery(warnings=tuple(f"alert: {each}" for each in problems if each))
 
 
 def make_message(view: ReportView, target: PublishTarget, alert: Alert, change: IssueChange) -> Mapping[str, Any]:
