@@ -12,9 +12,7 @@ from tests.features.knocked_out import copy_without
 
 from scoregate.features.table import FEATURES
 
-# The kernel still has its code.
-UNMOVED = ("alert",)
-NAMES = tuple(feature.name for feature in FEATURES if feature.name not in UNMOVED)
+NAMES = tuple(feature.name for feature in FEATURES)
 # Packages of the kernel, and worlds that use no feature.
 PACKAGES, WORLDS = "scoregate.core,scoregate.ci", "better,changed_judge,errors,no_base"
 ROOT = Path(__file__).parents[2]
