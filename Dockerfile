@@ -21,7 +21,7 @@ RUN uv build --no-cache --wheel --no-build-isolation --out-dir /opt/scoregate-sd
     && rm -f /opt/scoregate-sdk/.gitignore \
     && /opt/scoregate/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash \
        /opt/scoregate/lib/python3*/site-packages/scoregate \
-    && /opt/scoregate/bin/python -m scoregate.ci.report.html.compiled_templates
+    && /opt/scoregate/bin/python -m scoregate.kernel.report.html.compiled_templates
 
 FROM ${BASE_IMAGE}
 # As slim images do: manuals and translations of what is installed stay out, licences are kept.

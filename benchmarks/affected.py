@@ -30,13 +30,13 @@ from typing import TypeAlias
 
 import anyio
 
-from scoregate.ci.dependencies.changes import Changes
-from scoregate.ci.dependencies.recording import UseRecorder, digest_launch
-from scoregate.ci.dependencies.tree import Tree, read_tree
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Launch, SourceKind, SuiteSource, make_plan
-from scoregate.ci.settings import Settings
-from scoregate.core.runs.dependencies import RunDependencies
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.dependencies.changes import Changes
+from scoregate.kernel.run.dependencies.recording import UseRecorder, digest_launch
+from scoregate.kernel.run.dependencies.tree import Tree, read_tree
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import DiscoveredSuites, Launch, SourceKind, SuiteSource, make_plan
+from scoregate.kernel.types.runs.dependencies import RunDependencies
 
 SUITES = 30
 Edit: TypeAlias = Callable[[Path, random.Random], str]

@@ -13,12 +13,12 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.statistics.significance import correct_by_direction
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.statistics.significance import correct_by_direction
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
+from scoregate.kernel.types.runs.policy import Limits, Policy
 
 CELLS = ((1, 11), (6, 6), (11, 1))  # accepted evaluators, others
 SIZES = (50, 200)

@@ -11,11 +11,11 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.runs.arms import EXPECTATIONS, Arm
-from scoregate.core.runs.run import Run
-from scoregate.core.suite import TASK
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.types.runs.arms import EXPECTATIONS, Arm
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.suite import TASK
 
 SIZES = (20, 50, 100, 200)
 COUNTS = (1, 3, 5)

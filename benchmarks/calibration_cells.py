@@ -14,9 +14,9 @@ from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, pr
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
-from scoregate.core.comparison.estimates import Estimate, estimate_difference
-from scoregate.core.statistics.distributions import t_quantile
-from scoregate.core.statistics.intervals import measure_spread
+from scoregate.kernel.compare.estimates import Estimate, estimate_difference
+from scoregate.kernel.compare.statistics.distributions import t_quantile
+from scoregate.kernel.compare.statistics.intervals import measure_spread
 
 SIZES = (20, 50, 200, 1_000)
 REPEATS = (1, 5)

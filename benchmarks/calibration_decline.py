@@ -13,14 +13,14 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED
 from scoregate.features.decline.rule import CHECK
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 MERGES = 10
 STEPS = (0.0, 0.01, 0.02)

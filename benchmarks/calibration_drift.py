@@ -13,15 +13,15 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.ci.judgement import find_adjusters
-from scoregate.core.comparison.adjusted_rows import AdjustRows
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.run import Run
 from scoregate.features.drift.estimate import Drift, DriftState
 from scoregate.features.drift.step import STEP
+from scoregate.kernel.compare.adjusted_rows import AdjustRows
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.judge.judgement import find_adjusters
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import Run
 
 KINDS = (MIXED, RUBRIC)
 # The number of cases and of control cases.

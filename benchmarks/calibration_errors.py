@@ -12,11 +12,11 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.cases import STATUSES, Status
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.runs.cases import STATUSES, Status
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 SIZES = (30, 200)
 RATES = (0.02, 0.1, 0.3)

@@ -14,12 +14,12 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.statistics.significance import correct_by_direction
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.statistics.significance import correct_by_direction
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.policy import Limits, Policy
 
 COUNTS = (1, 12, 40)
 SIZES = (50, 200)

@@ -13,12 +13,12 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 SIZES = (5, 6, 7, 8, 9)
 # Evaluators and suites; one row alone with every kind of score, the others with continuous scores, which have no ties.

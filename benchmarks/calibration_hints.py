@@ -13,10 +13,10 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from scoregate.core.comparison.cluster_hints import find_cluster_hints
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.runs.run import Run
-from scoregate.core.selection.case_choice import CaseInput
+from scoregate.kernel.compare.cluster_hints import find_cluster_hints
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.selection.case_choice import CaseInput
 
 COUNT = 800
 WITHOUT_MOST = 0.03

@@ -13,7 +13,7 @@ from calibration_scores import NORMAL, SKEWED, Array, Kind, ceiling, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 
 COVERAGE = (0.93, 0.975)
 EQUIVALENT_MOST = 0.025

@@ -11,7 +11,7 @@ import numpy as np
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator, default_rng
 
-from scoregate.core.comparison.judge_checks import Review, check_judge
+from scoregate.kernel.compare.judge_checks import Review, check_judge
 from scoregate.web.review_queue import place_scores
 
 FEWEST, MOST = 50, 800

@@ -11,7 +11,7 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, print_row, print_table
 from numpy.random import default_rng
 
-from scoregate.core.comparison.agreement import Kappa, cohens_kappa
+from scoregate.kernel.compare.agreement import Kappa, cohens_kappa
 
 SIZES = (50, 100, 200)
 CHOICES = (2, 3, 5)

@@ -12,13 +12,13 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.pairing import Values, quantity_side
-from scoregate.core.comparison.ratios import compute_total_ratio
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.policy import Limits, Policy
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.pairing import Values, quantity_side
+from scoregate.kernel.compare.ratios import compute_total_ratio
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.policy import Limits, Policy
 
 SIZES = (20, 50, 200)
 NOISE, LEVELS = 0.6, 0.5

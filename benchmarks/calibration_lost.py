@@ -12,8 +12,8 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.runs.policy import Criteria
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.types.runs.policy import Criteria
 
 SILENT = 0.2
 FALSE_ALARMS_MOST, FOUND_LEAST = 0.025, 0.99

@@ -10,7 +10,7 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Kind, ceiling, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.statistics.intervals import mean_score_interval
+from scoregate.kernel.compare.statistics.intervals import mean_score_interval
 
 KINDS = (pass_fail(0.5), pass_fail(0.9), pass_fail(0.98), ceiling(0.98), MIXED, RUBRIC, SKEWED)
 SIZES = (5, 20, 60, 200)

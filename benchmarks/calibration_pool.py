@@ -12,12 +12,12 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.runs.dependencies import RunDependencies, ScriptDependencies
-from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
-from scoregate.core.runs.run import Conditions, Run
-from scoregate.core.runs.suite_states import digest_states
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.types.runs.dependencies import RunDependencies, ScriptDependencies
+from scoregate.kernel.types.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.kernel.types.runs.run import Conditions, Run
+from scoregate.kernel.types.runs.suite_states import digest_states
 
 KINDS = (MIXED, RUBRIC)
 POOLED = 5

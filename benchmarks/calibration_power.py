@@ -11,10 +11,10 @@ from calibration_scores import MIXED, NORMAL, RUBRIC, SKEWED, Array, Kind, ceili
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.estimates import estimate_difference
-from scoregate.core.comparison.power import required_sizes
-from scoregate.core.statistics.intervals import measure_spread
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.estimates import estimate_difference
+from scoregate.kernel.compare.power import required_sizes
+from scoregate.kernel.compare.statistics.intervals import measure_spread
 
 SIZES = (50, 100, 200, 500, 1_000)
 REPEATS = (1, 3)

@@ -11,19 +11,19 @@ from calibration_scores import MIXED, Array
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import ComparedSides
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.stable_cases import bound_failure_rate, record_quarantine
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.exemptions import EXEMPTIONS, STABLE_RUNS, Exemptions, QuarantinedCases
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.steps import STEPS
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.stable_cases import bound_failure_rate, record_quarantine
+from scoregate.kernel.job.steps import ComparedSides
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.exemptions import EXEMPTIONS, STABLE_RUNS, Exemptions, QuarantinedCases
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 CASES, DROP = 200, 0.05
 CHOICES = ("newly failing", "failed in the base")

@@ -12,9 +12,9 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind, pass_fail
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Measure, Row, RowLabel
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
+from scoregate.kernel.types.runs.run import Run
 
 SIZES = (50, 100, 200)
 KINDS = (pass_fail(0.98), pass_fail(0.9), MIXED, RUBRIC)

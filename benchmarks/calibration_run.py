@@ -13,16 +13,16 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED
 from scoregate.features.decline.rule import CHECK
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 KINDS = (MIXED, RUBRIC, SKEWED)
 RED_MOST = 0.025

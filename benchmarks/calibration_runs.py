@@ -15,16 +15,16 @@ from calibration_scores import Array
 from calibration_targets import Rate
 from numpy.random import Generator, default_rng
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.pairing import Pairs
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import STATUSES, Status
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.text_column import TextColumn
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.pairing import Pairs
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import STATUSES, Status
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 Drawn = TypeVar("Drawn")
 Answer = TypeVar("Answer")

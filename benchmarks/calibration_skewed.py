@@ -11,7 +11,7 @@ from calibration_scores import MIXED, NORMAL, RUBRIC, SKEWED, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 
 # (cases, expected number of cases that collapse, standard deviation of a score)
 COLLAPSES = tuple((n, seen, noise) for n in (20, 50, 200) for seen in (0.4, 1, 2, 4, 6) for noise in (0.01, 0.07))

@@ -13,12 +13,12 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.policy import Limits, Policy
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.policy import Limits, Policy
 
 COUNTS = (2, 5, 10, 20)
 SIZES = (10, 20, 50, 100, 200)

@@ -9,8 +9,8 @@ from calibration_scores import MIXED, RUBRIC, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator, default_rng
 
-from scoregate.core.runs.past_runs import MOST_RUNS
 from scoregate.features.alert.slow_decline import FEWEST_OLDER, LEVEL, NEWEST, decline_p
+from scoregate.kernel.types.runs.past_runs import MOST_RUNS
 
 NIGHTS, SCORES = 10, (1, 12)
 MIN_EFFECT = 0.01

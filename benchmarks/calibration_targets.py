@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scoregate.core.statistics.distributions import normal_quantile
+from scoregate.kernel.compare.statistics.distributions import normal_quantile
 
 ALPHA = 0.05
 # A target of one cell is missed by chance as seldom as by two standard errors.

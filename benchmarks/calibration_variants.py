@@ -11,10 +11,10 @@ from calibration_scores import MIXED, SKEWED, Array, Kind, pass_fail
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.core.comparison.leader import Lead, compare_with_leader
-from scoregate.core.comparison.pairing import Side
-from scoregate.core.comparison.variants import estimate_optimism
-from scoregate.core.runs.case_columns import Columns
+from scoregate.kernel.compare.leader import Lead, compare_with_leader
+from scoregate.kernel.compare.pairing import Side
+from scoregate.kernel.compare.variants import estimate_optimism
+from scoregate.kernel.types.runs.case_columns import Columns
 
 COUNTS = (2, 3, 5, 12)
 SIZES = (20, 60, 200, 1_000)

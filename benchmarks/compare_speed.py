@@ -17,11 +17,11 @@ from pathlib import Path
 
 from rows import Row
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
 Score = Callable[[random.Random], float]

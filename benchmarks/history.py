@@ -16,18 +16,18 @@ from tempfile import TemporaryDirectory
 
 from rows import HEAD, Row
 
-from scoregate.ci.archive import RunWriter
-from scoregate.core.evaluation import Evaluation, Threshold, Usage
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.features.history.folders import import_folders
 from scoregate.features.history.location import open_history, shared_address
 from scoregate.features.history.queries import RunFilter, load_case, load_costs, load_flaky, load_trend
 from scoregate.features.history.rows import RunSource
 from scoregate.features.history.stores import HistoryStore
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 CASES, EVALUATORS, SUITES = 2_000, ("exact", "helpful", "safe", "short"), 10
 START, HOUR = 1_735_689_600.0, 3_600.0  # 2025-01-01

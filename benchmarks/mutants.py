@@ -1,6 +1,6 @@
 """Whether the tests notice small changes of the code: each changed module is a mutant, which a test should kill.
 
-`python benchmarks/mutants.py src/scoregate/core [--sample N] [--seed S] [--check .92] [--minutes 20]`
+`python benchmarks/mutants.py src/scoregate/kernel/types [--sample N] [--seed S] [--check .92] [--minutes 20]`
 
 The tests run once with coverage. Then each mutant runs the tests that execute the changed line until one fails, in a
 process that is forked for it. Files are not changed: the process imports the changed syntax tree instead of the module.

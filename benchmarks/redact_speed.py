@@ -15,7 +15,7 @@ from functools import partial
 from measure import Failed, interleaved
 from rows import HEAD, Row
 
-from scoregate.ci.secrets import Redactor
+from scoregate.kernel.host.secrets import Redactor
 
 CASES = 100_000
 SECRETS = 12

@@ -24,7 +24,7 @@ from scoregate.cli.main import COMMANDS, main
 MODULES = (
     *(f"scoregate.cli.{name}_command" for name in COMMANDS),
     "anyio._backends._asyncio",
-    "scoregate.ci.report.html.document",
+    "scoregate.kernel.report.html.document",
 )
 
 

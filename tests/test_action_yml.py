@@ -13,7 +13,6 @@ import click
 import pytest
 import yaml
 
-from scoregate.ci.settings import Settings
 from scoregate.cli.action_command import COMMANDS
 from scoregate.cli.answer_command import command as answer_command
 from scoregate.cli.merge_command import command as merge_command
@@ -22,6 +21,7 @@ from scoregate.cli.publish_command import command as publish_command
 from scoregate.cli.run_command import command as run_command
 from scoregate.features.comments.publish import ARTIFACT
 from scoregate.features.comments.run import NO_RUN
+from scoregate.kernel.judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")

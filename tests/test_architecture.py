@@ -16,97 +16,32 @@ LONGEST_FILE = 400
 LONGEST_FUNCTION = 40
 SHORTEST_WITH_ONE_IMPORTER = 80
 
-BASE = {"errors", "core", "version"}
-# Modules of the CI side that its stages may use.
-SHARED = {
-    "ci.archive",
-    "ci.cancel",
-    "ci.code_digest",
-    "ci.commit_files",
-    "ci.dependencies",
-    "ci.documents",
-    "ci.embedded_server",
-    "ci.error_lines",
-    "ci.file_access",
-    "ci.frameworks",
-    "ci.git",
-    "ci.github",
-    "ci.interpreter",
-    "ci.isolation",
-    "ci.orphans",
-    "ci.plan",
-    "ci.policy",
-    "ci.tree_settings",
-    "ci.process",
-    "ci.request_bodies",
-    "ci.runner",
-    "ci.secrets",
-    "ci.settings",
-    "ci.user_ids",
-    "ci.workspaces",
-}
-# Steps of the pipeline. They never import each other.
-STAGES = {
-    "ci.baseline",
-    "ci.discover",
-    "ci.exemptions",
-    "ci.launch",
-    "ci.report",
-}
-# Modules that put the stages together.
-GLUE = {
-    "ci.base_results",
-    "ci.kept_results",
-    "ci.comment_command",
-    "ci.base_settings",
-    "ci.base_values",
-    "ci.discovery",
-    "ci.durations",
-    "ci.env_file",
-    "ci.job",
-    "ci.judge",
-    "ci.judgement",
-    "ci.shards",
-    "ci.observers",
-    "ci.partial_run",
-    "ci.pipeline",
-    "ci.ports",
-    "ci.progress_file",
-    "ci.protection",
-    "ci.publishers",
-    "ci.recording",
-    "ci.run_call",
-    "ci.run_recorder",
-    "ci.reporting",
-    "ci.reports",
-    "ci.required_variables",
-    "ci.conditions",
-    "ci.reuse",
-    "ci.steps",
-    "ci.untrusted_run",
-    "ci.wiring",
-}
+BASE = {"errors", "kernel.types", "version"}
+# What each package of the kernel may import besides those before it. `run` and `report` never import each other.
+KERNEL = ("kernel.types", "kernel.compare", "kernel.gate", "kernel.host", "kernel.judge")
+SHARED = BASE | set(KERNEL)
+# Their loose modules use their packages, and are used by them.
+OPEN = ("kernel.host", "kernel.job", "kernel.judge", "kernel.run")
 # What a package may import besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "exceptions": {"errors"},
     "version": set(),
     "enums": set(),
-    "core": {"errors"},
     "models": BASE,
-    "store": BASE,
-    "engine": BASE,
+    "store": BASE | {"kernel.compare"},
+    "engine": BASE | {"kernel.compare"},
     "grading": BASE | {"engine", "enums", "models"},
     "judges": BASE | {"engine", "grading", "models", "store"},
     "testing": BASE | {"engine", "grading", "models", "store"},
     "datasets": BASE | {"store"},
-    "evals": BASE | {"datasets", "engine", "offline_tests", "store"},
+    "evals": BASE | {"datasets", "engine", "kernel.compare", "offline_tests", "store"},
     "scorers": BASE | {"agents", "engine", "grading", "models"},
     "agents": BASE,
-    "mcp_servers": BASE | {"agents", "engine", "models"},
+    "mcp_servers": BASE | {"agents", "engine", "kernel.compare", "models"},
     "skills": BASE | {"agents", "evals", "scorers"},
-    "convert": BASE | {"ci.file_access", "datasets", "evals", "scorers"},
-    "trace_files": BASE | {"ci.documents", "store"},
+    "convert": BASE | {"datasets", "evals", "kernel.host", "scorers"},
+    "trace_files": BASE | {"kernel.run", "store"},
     "pytest_plugin": BASE | {"engine", "evals"},
     "offline_tests": BASE | {"datasets", "engine", "grading", "judges", "store"},
     "endpoints": BASE | {"engine", "enums", "mcp_servers", "models", "store"},
@@ -114,39 +49,32 @@ MAY_IMPORT: dict[str, set[str]] = {
     "entities": BASE | {"endpoints", "engine", "enums", "execution", "grading", "metrics", "models", "store"},
     "execution": BASE | {"endpoints", "engine", "enums", "grading", "metrics", "models", "store"},
     "synthesizers": BASE | {"engine", "entities", "enums", "grading", "models", "store"},
-    "web": BASE | {"ci.archive", "ci.report", "store"},
+    "web": BASE | {"kernel.compare", "kernel.judge", "kernel.report", "store"},
     "client": BASE | {"datasets", "judges", "offline_tests", "store"},
     "worker": BASE | {"client", "engine", "entities", "skills", "store"},
-    **dict.fromkeys(SHARED, BASE | SHARED),
-    **dict.fromkeys(STAGES, BASE | SHARED),
-    "ci.settings": BASE | SHARED | {"features.declarations"},
-    "ci.discover": BASE | SHARED | {"store"},
-    "ci.documents": BASE | SHARED | {"store"},
-    "ci.publish": BASE | SHARED | {"ci.report", "features.declarations"},
-    **dict.fromkeys(
-        GLUE, BASE | SHARED | STAGES | GLUE | {"ci.publish", "features.declarations", "mcp_servers", "models", "store"}
-    ),
-    "features": BASE
-    | SHARED
-    | STAGES
-    | GLUE
-    | {"ci.publish", "features.declarations", "mcp_servers", "models", "store"},
+    "kernel.types": {"errors"},
+    "kernel.compare": {"errors", "kernel.types"},
+    "kernel.gate": {"errors", "kernel.compare", "kernel.types"},
+    "kernel.host": {"errors", "kernel.types"},
+    "kernel.judge": SHARED | {"features.declarations"},
+    "kernel.run": SHARED | {"store"},
+    "kernel.report": SHARED,
+    "kernel.job": SHARED | {"features.declarations", "kernel.report", "kernel.run", "store"},
+    "features": SHARED
+    | {"features.declarations", "kernel.job", "kernel.report", "kernel.run", "mcp_servers", "models", "store"},
     "features.declarations": BASE,
-    "cli": BASE
-    | SHARED
-    | STAGES
-    | GLUE
-    | {"ci.publish", "client", "convert", "datasets", "entities", "features", "judges", "store", "synthesizers", "web"}
-    | {"features.declarations", "scorers", "trace_files"},
+    "cli": SHARED
+    | {"kernel.job", "kernel.report", "kernel.run"}
+    | {"client", "convert", "datasets", "entities", "features", "features.declarations", "judges", "scorers"}
+    | {"store", "synthesizers", "trace_files", "web"},
 }
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
-    "scoregate.ci.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
-    "scoregate.ci.exemptions.approval": "only pull requests that add entries need it, and it imports GitHub's client",
-    "scoregate.ci.launch.media": "reads another kind of file than the module that imports it, tested by itself",
-    "scoregate.ci.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
+    "scoregate.kernel.judge.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
+    "scoregate.kernel.run.launch.media": "reads another kind of file than the module that imports it, tested by itself",
+    "scoregate.kernel.job.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
-    "scoregate.core.gate.silence": "why a check reports nothing, and not what it reports",
+    "scoregate.kernel.gate.silence": "why a check reports nothing, and not what it reports",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.mcp_servers.http_client": "only servers with an address need it",
@@ -171,17 +99,17 @@ def is_declaration(module: str) -> bool:
 
 
 def unit_of(module: str) -> str:
-    """The part of a module's name that the tables use: `store`, `ci.report`, `ci.git`."""
+    """The part of a module's name that the tables use: `store`, `kernel.report`."""
     parts = module.split(".")[1:]
     if is_declaration(module):
         return "features.declarations"
-    return ".".join(parts[:2] if parts[:1] == ["ci"] else parts[:1])
+    return ".".join(parts[:2] if parts[:1] == ["kernel"] else parts[:1])
 
 
 def package_of(module: str) -> str:
-    """The package a module is in; one at the top, in `ci` itself, or with declarations counts as its own."""
+    """The package a module is in; one at the top, loose in `OPEN` packages, or with declarations counts as its own."""
     parts = module.split(".")
-    is_alone = len(parts) <= 2 or (parts[1] == "ci" and len(parts) == 3) or is_declaration(module)
+    is_alone = len(parts) <= 2 or (".".join(parts[1:-1]) in OPEN) or is_declaration(module)
     return module if is_alone or MODULES[module].name == "__init__.py" else ".".join(parts[:-1])
 
 
@@ -238,7 +166,7 @@ def test_packages_import_only_what_they_may() -> None:
     invalid = [
         f"{module} imports {target}"
         for module in MODULES
-        if unit_of(module) not in ("", "ci", "__main__")
+        if unit_of(module) not in ("", "kernel", "__main__")
         for target in sorted(imports_of(module))
         if unit_of(target) not in MAY_IMPORT[unit_of(module)] | {unit_of(module), ""}
     ]
@@ -291,6 +219,9 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
+    ("scoregate.cli.accept_command", "exemptions"): "the command that writes entries",
+    ("scoregate.cli.case_options", "exemptions"): "`--select` of cases that are in quarantine",
+    ("scoregate.cli.view_command", "exemptions"): "shows the page again if their files change",
     ("scoregate.cli.answer_command", "comments"): "the command that answers them",
     ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
     ("scoregate.cli.history_command", "history"): "the command of the history",

@@ -23,7 +23,7 @@ def test_it_starts(script: str) -> None:
 
 
 def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> None:
-    module = BENCHMARKS.parent / "src/scoregate/core/limit_checks.py"
+    module = BENCHMARKS.parent / "src/scoregate/kernel/types/limit_checks.py"
     source = module.read_bytes()
     arguments = [str(module), "--tests", "tests/unit/core/test_limit_checks.py", "--check", "1"]
     process = subprocess.run(
@@ -32,7 +32,9 @@ def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> Non
     assert process.returncode == 1, process.stderr
     survivors = [line for line in process.stdout.splitlines() if line.startswith("survived")]
     # No test has a number for which the thirteenth digit matters.
-    expected = [f"survived: src/scoregate/core/limit_checks.py:8 (module): 12 → {digits}" for digits in (11, 13)]
+    expected = [
+        f"survived: src/scoregate/kernel/types/limit_checks.py:8 (module): 12 → {digits}" for digits in (11, 13)
+    ]
     assert sorted(survivors) == expected
     assert "14 of 14 mutants" in process.stdout
     assert "killed: 12" in process.stdout

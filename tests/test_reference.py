@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 from tools import reference
 
-from scoregate.ci.settings.limit_fields import RULES, RelaxableRule
 from scoregate.cli.main import COMMANDS, INTERNAL_ERROR, INTERRUPTED
-from scoregate.core.gate import EXIT_CODES
+from scoregate.kernel.gate import EXIT_CODES
+from scoregate.kernel.judge.settings.limit_fields import RULES, RelaxableRule
 
 PAGES = Path(__file__).parent.parent / "docs" / "reference"
 

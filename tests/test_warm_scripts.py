@@ -14,7 +14,7 @@ import pytest
 from anyio.abc import Process
 from tests.warm_scripts import run_script, warm_scripts
 
-from scoregate.ci.dependencies.recording import read_python_recorder
+from scoregate.kernel.run.dependencies.recording import read_python_recorder
 
 pytestmark = [
     pytest.mark.anyio,
@@ -53,7 +53,7 @@ ENDS = {
 
 
 async def open_script(folder: Path, environ: dict[str, str], *words: str) -> Process:
-    """As `scoregate.ci.process` does it."""
+    """As `scoregate.kernel.host.process` does it."""
     return await anyio.open_process(
         (sys.executable, *(words or ("evals/a.py",))), cwd=folder, env=environ,
         stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True,

@@ -24,11 +24,11 @@ import yaml
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.gateway_fields import GatewaySettings
-from scoregate.ci.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.core.declarations.declaration import Declared, Owner, Setting, insert_names
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
+from scoregate.kernel.judge.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
+from scoregate.kernel.types.declarations.declaration import Declared, Owner, Setting, insert_names
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # this file is run by its path, too
@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))  # this file is run by its path, too
 from tools.settings_schema import write_schema  # noqa: E402
 
 PAGES = ROOT / "docs" / "reference"
-SCHEMAS = (ROOT / "docs" / "scoregate.schema.json", ROOT / "src/scoregate/ci/settings/scoregate.schema.json")
+SCHEMAS = (ROOT / "docs" / "scoregate.schema.json", ROOT / "src/scoregate/kernel/judge/settings/scoregate.schema.json")
 LLMS = ROOT / "docs" / "llms.txt"
 SOURCE = "https://raw.githubusercontent.com/scoregate/scoregate/main/docs/"
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -275,7 +275,10 @@ def _keys(table: str, *without: str) -> Iterator[str]:
 def _model(name: str) -> type[BaseModel]:
     """A table of the settings, found among the types of the fields."""
     source = importlib.import_module(Settings.__module__)
-    for module in [source, *(sys.modules[each] for each in sys.modules if each.startswith("scoregate.ci.settings"))]:
+    for module in [
+        source,
+        *(sys.modules[each] for each in sys.modules if each.startswith("scoregate.kernel.judge.settings")),
+    ]:
         if isinstance(found := getattr(module, name, None), type) and issubclass(found, BaseModel):
             return found
     raise LookupError(name)

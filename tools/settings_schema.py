@@ -8,15 +8,15 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.agent_fields import AgentSettings, ArmsSettings
-from scoregate.ci.settings.command_fields import Command
-from scoregate.ci.settings.config_fields import OfflineConfig
-from scoregate.ci.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.ci.settings.fields import PriceSettings
-from scoregate.ci.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
-from scoregate.ci.settings.limit_fields import SuiteSettings
-from scoregate.ci.settings.model import setting_names
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSettings
+from scoregate.kernel.judge.settings.command_fields import Command
+from scoregate.kernel.judge.settings.config_fields import OfflineConfig
+from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
+from scoregate.kernel.judge.settings.fields import PriceSettings
+from scoregate.kernel.judge.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
+from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
+from scoregate.kernel.judge.settings.model import setting_names
 
 _MODELS = (
     *(Settings, Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),

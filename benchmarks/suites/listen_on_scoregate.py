@@ -9,13 +9,13 @@ from pathlib import Path
 
 from listen_load import client
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import EventsReceived
-from scoregate.ci.run_recorder import RunRecorder
-from scoregate.core.events import Event
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.tally import Tally
 from scoregate.features.foreign.server import open_listener
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import EventsReceived
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.tally import Tally
 
 
 class Host:

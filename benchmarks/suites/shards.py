@@ -5,15 +5,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.merge_shards import find_shards, merge_shards
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import EvaluatorInfo, SuitePart
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, RunShard, Script, SuiteResult
+from scoregate.kernel.job.shards.merge_shards import find_shards, merge_shards
+from scoregate.kernel.judge.archive import RunWriter, read_run
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import EvaluatorInfo, SuitePart
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, RunShard, Script, SuiteResult
 
 EVALUATORS = ("exact", "length", "polite")
 THRESHOLD = Threshold(gte=0.5)

@@ -9,9 +9,9 @@ from scoregate.version import __version__
 if TYPE_CHECKING:
     from scoregate.client import Client
     from scoregate.client import Client as Judgeval
-    from scoregate.core.media import Media
     from scoregate.enums import ExecutionMode, TestType
     from scoregate.evals import evaluate
+    from scoregate.kernel.types.media import Media
     from scoregate.offline_tests import Tracer
 
 __all__ = ["Client", "ExecutionMode", "Judgeval", "Media", "TestType", "Tracer", "__version__", "evaluate"]
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> object:
 
         return evaluate
     if name == "Media":
-        from scoregate.core.media import Media
+        from scoregate.kernel.types.media import Media
 
         return Media
     if name in ("ExecutionMode", "TestType"):

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from scoregate.core.event_values import ErrorInfo, Origin
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import import_target, use_origin
 from scoregate.engine.run import report_failed_suite
 from scoregate.errors import JudgmentTestError, ScoregateError, SettingsError
+from scoregate.kernel.types.event_values import ErrorInfo, Origin
 from scoregate.store import open_store
 
 # The names of functions in a command, and the parameters of `run`.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.warm_scripts import run_script
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.events import Event, Scored
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.events import Event, Scored
 
 # From the first import after a line of prose to the bracket that closes the call of run_test_suite.
 _CODE = re.compile(r"^from .+?^run_test_suite\($.+?^\)$", re.MULTILINE | re.DOTALL)

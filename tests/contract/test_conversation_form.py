@@ -7,7 +7,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from scoregate.core.conversation import Conversation, EndReason, Turn
+from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
 
 TEXT = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text("utf-8")
 EXAMPLE = json.loads(

@@ -10,7 +10,7 @@ import pytest
 from tests.contract.examples import Example, RecordedRun, examples, run
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.events import Errored, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.events import Errored, Scored, SuiteFinished, SuiteStarted
 
 # By a model that answers with the first of its choices; the first run of a battle has nothing to compare with.
 JUDGED = {

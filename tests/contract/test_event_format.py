@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, ListedTool, Origin
-from scoregate.core.events import (
+from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint, ListedTool, Origin
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -22,7 +22,7 @@ from scoregate.core.events import (
     SuiteStarted,
     ToolCalled,
 )
-from scoregate.core.json_io import dump_event
+from scoregate.kernel.types.json_io import dump_event
 
 LOG = Path(__file__).parent / "documents" / "events-v1.jsonl"
 OLDER = [

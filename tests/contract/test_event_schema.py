@@ -15,8 +15,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from tests.integration.sdk.scripts import Home
 from tests.unit.core.test_event_json import events
 
-from scoregate.core.events import Event
-from scoregate.core.json_io import dump_event
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.json_io import dump_event
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATH = DOCS / "events.schema.json"

@@ -12,7 +12,7 @@ import pytest
 from tests.golden.archive import read_worlds
 from tests.golden.harness import judge_world
 
-from scoregate.core.runs import evidence
+from scoregate.kernel.types.runs import evidence
 
 NOTICED_BY = {
     ("CONTROL", "CONTROL"): "slices+control",

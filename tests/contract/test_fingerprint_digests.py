@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from scoregate import scorers
-from scoregate.core.event_values import Fingerprint
-from scoregate.core.suite import Case
 from scoregate.engine.fingerprint import fingerprint_object
 from scoregate.evals.scorers import build_scorers
+from scoregate.kernel.types.event_values import Fingerprint
+from scoregate.kernel.types.suite import Case
 from scoregate.testing.suite import describe_case, make_hasher
 
 JUDGE = Path(__file__).parent / "documents" / "judge.txt"

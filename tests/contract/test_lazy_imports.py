@@ -25,28 +25,28 @@ STARTS: dict[str, tuple[set[str], int]] = {
     "from scoregate import evaluate": (_SUITE, 54),
     "import scoregate.models": (_SUITE | {"sqlite3"}, 35),
     "import scoregate.entities, scoregate.metrics, scoregate.endpoints": (_SUITE | {"pydantic"}, 134),
-    "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": (_SUITE | {"pydantic"}, 114),
+    "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": (_SUITE | {"pydantic"}, 115),
     "import scoregate.cli.entry": (set(), 5),
     "import scoregate.cli.main": ({"click"}, 6),
     "import scoregate.cli.run_command": (_COMMAND | {"click"}, 300),
-    "import scoregate.ci.pipeline": (_COMMAND, 162),
+    "import scoregate.kernel.job.pipeline": (_COMMAND, 162),
 }
 # What a run imports while its suites run, or never.
 LATE = {
-    *("scoregate.ci.publishers", "scoregate.ci.report.build_view", "scoregate.ci.report.console"),
+    *("scoregate.kernel.job.publishers", "scoregate.kernel.report.build_view", "scoregate.kernel.report.console"),
     *(
-        "scoregate.ci.report.html",
-        "scoregate.ci.report.markdown",
+        "scoregate.kernel.report.html",
+        "scoregate.kernel.report.markdown",
         "scoregate.features.extras.repeats",
         "scoregate.features.imports.reader",
     ),
     *(
         "scoregate.features.setup.javascript",
         "scoregate.features.setup.install.plans",
-        "scoregate.ci.discover.other_frameworks",
+        "scoregate.kernel.run.discover.other_frameworks",
     ),
-    *("scoregate.ci.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
-    *("scoregate.core.comparison.comparison", "scoregate.core.gate", "scoregate.core.comparison.agreement"),
+    *("scoregate.kernel.run.discover.testset_documents", "scoregate.store.test_sets", "scoregate.store.verdicts"),
+    *("scoregate.kernel.compare.comparison", "scoregate.kernel.gate", "scoregate.kernel.compare.agreement"),
     *(
         "rich",
         "ssl",
@@ -55,7 +55,11 @@ LATE = {
         "scoregate.features.affected.choice",
         "scoregate.features.resume.interrupted_run",
     ),
-    *("scoregate.ci.baseline.artifact", "scoregate.ci.baseline.data_branch", "scoregate.features.decline.earlier_run"),
+    *(
+        "scoregate.kernel.job.baseline.artifact",
+        "scoregate.kernel.job.baseline.data_branch",
+        "scoregate.features.decline.earlier_run",
+    ),
 }
 
 

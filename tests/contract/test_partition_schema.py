@@ -12,9 +12,9 @@ from pydantic import VERSION, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from tests.contract.test_event_schema import strip_titles
 
-from scoregate.ci.shards.partition_file import dump_partition, read_partition
-from scoregate.core.sharding.partition import Assignment, Partition, make_partition
 from scoregate.errors import UsageError
+from scoregate.kernel.job.shards.partition_file import dump_partition, read_partition
+from scoregate.kernel.types.sharding.partition import Assignment, Partition, make_partition
 
 PATH = Path(__file__).parents[2] / "docs" / "partition.schema.json"
 PYDANTIC = tuple(int(part) for part in VERSION.split(".")[:2])

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.settings import load_settings
-from scoregate.ci.settings.limit_fields import FEATURE_LIMITS, LimitFields
-from scoregate.ci.settings.model import setting_names
-from scoregate.ci.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
-from scoregate.core.declarations.kernel import LIMITS
-from scoregate.core.gate import SUITE_CHECKS
 from scoregate.errors import SettingsError
 from scoregate.features.steps import STEPS
 from scoregate.features.table import FEATURES
+from scoregate.kernel.gate import SUITE_CHECKS
+from scoregate.kernel.judge.settings import load_settings
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_LIMITS, LimitFields
+from scoregate.kernel.judge.settings.model import setting_names
+from scoregate.kernel.judge.settings.ownership import BASE_SETTINGS, HEAD_SETTINGS, WORKFLOW_SETTINGS
+from scoregate.kernel.types.declarations.kernel import LIMITS
 
 
 def test_every_setting_has_one_owner() -> None:

@@ -14,11 +14,11 @@ from tests.integration.host.conftest import clean_environment
 from tools import reference
 from tools.settings_schema import write_schema
 
-from scoregate.ci.settings import load_settings
-from scoregate.ci.settings.model import setting_names
 from scoregate.errors import SettingsError
+from scoregate.kernel.judge.settings import load_settings
+from scoregate.kernel.judge.settings.model import setting_names
 
-TEXT = files("scoregate.ci.settings").joinpath("scoregate.schema.json").read_text(encoding="utf-8")
+TEXT = files("scoregate.kernel.judge.settings").joinpath("scoregate.schema.json").read_text(encoding="utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 STARTER = files("scoregate.cli").joinpath("starter", "scoregate.toml.txt").read_text(encoding="utf-8")
 VALID = (

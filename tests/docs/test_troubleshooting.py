@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from scoregate.ci.settings.limit_fields import RULES as ALL_RULES
-from scoregate.core.declarations.kernel import RULES as KERNEL_RULES
-from scoregate.core.gate import RUN_CHECKS, SUITE_CHECKS
+from scoregate.kernel.gate import RUN_CHECKS, SUITE_CHECKS
+from scoregate.kernel.judge.settings.limit_fields import RULES as ALL_RULES
+from scoregate.kernel.types.declarations.kernel import RULES as KERNEL_RULES
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")

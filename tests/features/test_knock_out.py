@@ -14,7 +14,7 @@ from scoregate.features.table import FEATURES
 
 NAMES = tuple(feature.name for feature in FEATURES)
 # Packages of the kernel, and worlds that use no feature.
-PACKAGES, WORLDS = "scoregate.core,scoregate.ci", "better,changed_judge,errors,no_base"
+PACKAGES, WORLDS = "scoregate.kernel.types,scoregate.ci", "better,changed_judge,errors,no_base"
 ROOT = Path(__file__).parents[2]
 
 

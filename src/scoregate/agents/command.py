@@ -18,13 +18,13 @@ from scoregate.agents.process import AgentProcess, ProcessEnd, run_process
 from scoregate.agents.streams.stream import AgentStream
 from scoregate.agents.traces import AgentSpans, choose_steps, receive_spans, remove_host_endpoint
 from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_workspace, take_snapshot
-from scoregate.core.call_headers import ADDRESS_VARIABLE
-from scoregate.core.json_io import dump, to_plain
-from scoregate.core.text import is_positive_number, is_whole_number
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import Message, Step
-from scoregate.core.usage import METER
 from scoregate.errors import AgentError
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.json_io import dump, to_plain
+from scoregate.kernel.types.text import is_positive_number, is_whole_number
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import Message, Step
+from scoregate.kernel.types.usage import METER
 
 TEXT = "text"
 _SHOWN, _SHORT = 500, 150

@@ -13,9 +13,9 @@ from threading import BoundedSemaphore, Condition, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from scoregate.core.trajectories.otlp import JSON, PROTOBUF
-from scoregate.core.trajectories.span_buffer import MOST_REQUEST_BYTES, OTHER_SIGNALS, TRACES, SpanBuffer
 from scoregate.errors import OtlpError
+from scoregate.kernel.types.trajectories.otlp import JSON, PROTOBUF
+from scoregate.kernel.types.trajectories.span_buffer import MOST_REQUEST_BYTES, OTHER_SIGNALS, TRACES, SpanBuffer
 
 _MOST_CONNECTIONS = 64
 _LONGEST_CHUNK_LINE = 1_000

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.trace import Span
-from scoregate.core.trajectories.otlp import MOST_BYTES, drop_repeated, has_protobuf, read_otlp
-from scoregate.core.trajectories.spans import explain_unseen_calls, has_tools_or_chats, read_spans
-from scoregate.core.trajectory_steps import Step, ToolCall
 from scoregate.errors import AgentError, MissingExtra, OtlpError
+from scoregate.kernel.types.loopback import exclude_from_proxies
+from scoregate.kernel.types.trace import Span
+from scoregate.kernel.types.trajectories.otlp import MOST_BYTES, drop_repeated, has_protobuf, read_otlp
+from scoregate.kernel.types.trajectories.spans import explain_unseen_calls, has_tools_or_chats, read_spans
+from scoregate.kernel.types.trajectory_steps import Step, ToolCall
 
 if TYPE_CHECKING:  # only agents that may send spans start a server
     from scoregate.agents.receiver import TrialSpans

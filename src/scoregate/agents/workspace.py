@@ -14,8 +14,8 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from scoregate.core.records import record
-from scoregate.core.relative_paths import is_below
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.relative_paths import is_below
 
 MOST_FILES = 20_000
 MOST_FOUND = 200_000

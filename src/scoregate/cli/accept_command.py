@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import latest_run
-from scoregate.ci.exemptions import read_tree_exemptions
-from scoregate.ci.exemptions.files import LONGEST_TEXT
-from scoregate.ci.exemptions.propose import find_worse_rows, make_entries
-from scoregate.ci.exemptions.write import append_accepted
-from scoregate.ci.judge import judge
 from scoregate.cli.options import project_root
 from scoregate.cli.review_records import reviewer_name
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.cli.text_output import print_line
-from scoregate.core.exemptions import EXEMPTIONS
-from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
+from scoregate.features.exemptions.entries import read_tree_exemptions
+from scoregate.features.exemptions.entries.files import LONGEST_TEXT
+from scoregate.features.exemptions.entries.propose import find_worse_rows, make_entries
+from scoregate.features.exemptions.entries.write import append_accepted
 from scoregate.features.steps import STEPS
+from scoregate.kernel.judge.archive import latest_run
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.types.exemptions import EXEMPTIONS
+from scoregate.kernel.types.slots import NO_SLOTS
 
 
 @click.command("accept")

@@ -8,10 +8,10 @@ import os
 
 import click
 
-from scoregate.ci.isolation import separate_accounts
-from scoregate.ci.user_ids import give_folder
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.errors import ScoregateError, UsageError
+from scoregate.kernel.host.isolation import separate_accounts
+from scoregate.kernel.host.user_ids import give_folder
 
 COMMANDS = ("run", "publish", "plan", "merge", "answer")
 # The inputs of each command that are options and no settings.

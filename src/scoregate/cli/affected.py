@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from scoregate.ci.launch.warm import UNKNOWN, FileUse
-from scoregate.ci.plan import SuiteSource
 from scoregate.cli.file_changes import Change
+from scoregate.kernel.run.launch.warm import UNKNOWN, FileUse
+from scoregate.kernel.run.plan import SuiteSource
 
 _SETTINGS = {"scoregate.toml", "pyproject.toml", "package.json", "setup.cfg", "setup.py"}
 # Some libraries read such files without Python's knowledge, such as Polars and DuckDB.

@@ -7,21 +7,21 @@ from dataclasses import asdict, replace
 
 import click
 
-from scoregate.ci.report.text import one_line
-from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import select_reviews
 from scoregate.cli.text_output import print_json, print_line, print_lines, print_table
-from scoregate.core.comparison.agreement import Agreement, measure_agreement
-from scoregate.core.comparison.judge_checks import (
+from scoregate.kernel.compare.agreement import Agreement, measure_agreement
+from scoregate.kernel.compare.judge_checks import (
     AgreementLevel,
     JudgeCheck,
     check_judge,
     conclude,
     describe_check,
 )
-from scoregate.core.gate import EXIT_CODES, Conclusion
-from scoregate.core.records import record
+from scoregate.kernel.gate import EXIT_CODES, Conclusion
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.types.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 
 _MOST_SCORES = 8

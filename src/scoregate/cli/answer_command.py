@@ -10,18 +10,18 @@ from typing import Any
 import anyio
 import click
 
-from scoregate.ci.comment_command import Answer, CommandContext
-from scoregate.ci.github.commands import command as log_command
-from scoregate.ci.github.commands import outputs_text
-from scoregate.ci.github.context import GitHubJob, find_token, open_connection
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import load_settings
-from scoregate.ci.untrusted_run import compare_run
 from scoregate.cli.text_output import print_line
 from scoregate.errors import UsageError
 from scoregate.features.comments.answer import answer_event
 from scoregate.features.comments.run import NO_RUN
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.comment_command import Answer, CommandContext
+from scoregate.kernel.job.github.commands import command as log_command
+from scoregate.kernel.job.github.commands import outputs_text
+from scoregate.kernel.job.github.context import GitHubJob, find_token, open_connection
+from scoregate.kernel.job.untrusted_run import compare_run
+from scoregate.kernel.judge.settings import load_settings
 
 
 @click.command("answer")

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from scoregate.ci.runner import in_ci
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.sources import COMMAND_LINE
 from scoregate.cli.options import combine_options
-from scoregate.core.records import record
-from scoregate.core.selection.keyword import parse_keywords
-from scoregate.core.selection.partial import CaseSelection, Node
 from scoregate.errors import UsageError
+from scoregate.kernel.host.runner import in_ci
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.sources import COMMAND_LINE
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.selection.keyword import parse_keywords
+from scoregate.kernel.types.selection.partial import CaseSelection, Node
 
 case_options: Callable[[Any], Any] = combine_options(
     click.option(
@@ -100,10 +100,10 @@ def with_selected_cases(
     failures, notices = None, settings.notices
     is_local = not in_ci(os.environ)
     if flags.last_failed or flags.failed_first:
-        from scoregate.ci.archive import RUN_FOLDER
-        from scoregate.ci.exemptions import read_tree_exemptions
-        from scoregate.ci.partial_run import find_last_failures
-        from scoregate.core.comparison.quarantine import find_quarantined_cases
+        from scoregate.features.exemptions.entries import read_tree_exemptions
+        from scoregate.kernel.compare.quarantine import find_quarantined_cases
+        from scoregate.kernel.judge.archive import RUN_FOLDER
+        from scoregate.kernel.run.partial_run import find_last_failures
 
         # On a pull request, the entries of the base count, which are not known yet.
         quarantine = read_tree_exemptions(root).active_quarantine if is_local else ()

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import latest_run
-from scoregate.ci.baseline.previous import find_earlier_run
-from scoregate.ci.judge import judge
-from scoregate.ci.policy import choose_policy
-from scoregate.ci.report.console_text import TrimmedLines
-from scoregate.ci.report.result_json import to_json_value
-from scoregate.ci.settings import Settings
 from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
 from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
-from scoregate.core.comparison.variants import DIFFERENCE, rank_suites
-from scoregate.core.exemptions import EXEMPTIONS, Exemptions
-from scoregate.core.slots import NO_SLOTS
 from scoregate.errors import UsageError
 from scoregate.features.steps import STEPS
 from scoregate.features.variants.terminal import render_variants
 from scoregate.features.variants.view import build_variant_tables, variant_data
+from scoregate.kernel.compare.variants import DIFFERENCE, rank_suites
+from scoregate.kernel.job.baseline.previous import find_earlier_run
+from scoregate.kernel.judge.archive import latest_run
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.policy import choose_policy
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.console_text import TrimmedLines
+from scoregate.kernel.report.result_json import to_json_value
+from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions
+from scoregate.kernel.types.slots import NO_SLOTS
 
 
 @click.command("compare")

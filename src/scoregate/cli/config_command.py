@@ -9,9 +9,9 @@ import click
 
 from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_lines, print_table
 from scoregate.client import Client
-from scoregate.core.text import suggest_names
 from scoregate.errors import UsageError
 from scoregate.judges import TestConfig
+from scoregate.kernel.types.text import suggest_names
 from scoregate.store import CONFIGS
 
 _HEADINGS = ("config", "dataset", "judges", "created", "description")

@@ -9,8 +9,8 @@ from typing import TextIO
 
 from rich.console import Console
 
-from scoregate.ci.github.commands import harmless
-from scoregate.ci.runner import in_ci
+from scoregate.kernel.host.runner import in_ci
+from scoregate.kernel.job.github.commands import harmless
 
 _LOG_WIDTH = 120
 _NARROWEST = 20

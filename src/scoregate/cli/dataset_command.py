@@ -12,18 +12,18 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from scoregate.ci.report.text import one_line
 from scoregate.cli.add_traces_command import command as add_traces_command
 from scoregate.cli.add_traces_command import describe_waiting
 from scoregate.cli.console import make_console
 from scoregate.cli.text_output import CommandGroup, format_day, print_json, print_line, print_table
 from scoregate.client import Client
-from scoregate.core.text import suggest_names
 from scoregate.datasets import Example, Schema
 from scoregate.datasets.files import infer_file_schema
 from scoregate.datasets.schema import TYPES, parse_schema
 from scoregate.datasets.versions import VersionDifference, compare_versions
 from scoregate.errors import UsageError
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.types.text import suggest_names
 from scoregate.store import open_store
 from scoregate.store.candidates import CANDIDATES, count_waiting
 from scoregate.store.datasets import DATASETS, ROWS

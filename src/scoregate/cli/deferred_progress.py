@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from scoregate.ci.launch import LaunchEvent, Started
-from scoregate.ci.observers import Recording
 from scoregate.cli.output import Output
+from scoregate.kernel.run.launch import LaunchEvent, Started
+from scoregate.kernel.run.observers import Recording
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -10,10 +10,6 @@ from typing import Any
 
 import click
 
-from scoregate.ci.discover.settings_sources import find_commands
-from scoregate.ci.report.text import display_name
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings.command_fields import RowSettings, check_imports
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
@@ -31,6 +27,10 @@ from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.settings.command_fields import RowSettings, check_imports
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.run.discover.settings_sources import find_commands
 
 _LONGEST_NAME = 100
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from scoregate.ci.github.commands import outputs_text
-from scoregate.ci.github.context import read_github_job
-from scoregate.ci.report.markdown import fence
-from scoregate.ci.report.text import excerpt
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.core.gate.finding import Conclusion
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.github.commands import outputs_text
+from scoregate.kernel.job.github.context import read_github_job
+from scoregate.kernel.report.markdown import fence
+from scoregate.kernel.report.text import excerpt
 
 _LONGEST = 2_000
 _OUTPUTS = {

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from scoregate.ci.discover.files import ProjectFiles
 from scoregate.errors import UsageError
+from scoregate.kernel.run.discover.files import ProjectFiles
 
 _IGNORED_FOLDERS = {
     *("__pycache__", "node_modules", "site-packages", ".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", ".idea"),

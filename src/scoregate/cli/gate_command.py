@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from scoregate.ci.archive import latest_run
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
 from scoregate.cli.options import gate_options, output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.features.steps import STEPS
+from scoregate.kernel.judge.archive import latest_run
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
 
 
 @click.command("gate")

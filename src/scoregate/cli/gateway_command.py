@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scoregate.ci.env_file import read_env_file
-from scoregate.ci.process import visible_environment
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import GatewayMode, load_settings
 from scoregate.cli.options import project_root, working_directory_option
-from scoregate.core.runs.model_calls import ModelCalls
 from scoregate.errors import SettingsError, UsageError
+from scoregate.kernel.host.process import visible_environment
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.settings import GatewayMode, load_settings
+from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.types.runs.model_calls import ModelCalls
 
 if TYPE_CHECKING:  # a package of the gateway may be missing
     from scoregate.features.gateway.model_gateway import ModelGateway

@@ -12,14 +12,10 @@ from pathlib import Path
 import anyio
 import click
 
-from scoregate.ci.report import number_format
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
 from scoregate.cli.history_formats import AnswerTarget, Column, write_rows
 from scoregate.cli.history_options import RunChoice, answer_options, run_options
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import CommandGroup, print_line, print_warning
-from scoregate.core.records import record
 from scoregate.errors import UsageError
 from scoregate.features.history.folders import ImportResult, import_folders, list_run_folders
 from scoregate.features.history.location import embedded_path, open_history, shared_address
@@ -39,6 +35,10 @@ from scoregate.features.history.queries import (
 )
 from scoregate.features.history.rows import RunSource
 from scoregate.features.history.stores import HistoryStore
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 _MOST_RUNS = 100
 STORED_KINDS = ("artifacts", "branch")
@@ -113,8 +113,8 @@ def import_command(runs: tuple[Path, ...], project: str | None, key: str | None,
 
 
 async def _import_stored(opened: OpenProject, kind: str, key: str | None) -> ImportResult:
-    from scoregate.ci.github.context import open_connection
     from scoregate.features.history.job_runs import import_stored_runs
+    from scoregate.kernel.job.github.context import open_connection
 
     settings = opened.settings if key is None else opened.settings.model_copy(update={"key": key})
     async with open_connection(settings, os.environ) as connection:

@@ -14,8 +14,8 @@ from typing import Any
 
 from scoregate.cli.console import discard_output
 from scoregate.cli.text_output import print_line, print_table
-from scoregate.core.records import record
 from scoregate.errors import UsageError
+from scoregate.kernel.types.records import record
 
 TABLE, JSON, CSV, PARQUET = "table", "json", "csv", "parquet"
 FORMATS = (TABLE, JSON, CSV, PARQUET)

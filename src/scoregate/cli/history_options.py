@@ -14,11 +14,11 @@ import click
 
 from scoregate.cli.history_formats import FORMATS, TABLE, AnswerTarget
 from scoregate.cli.options import combine_options
-from scoregate.core.records import record
 from scoregate.errors import UsageError
 from scoregate.features.history.names import check_runs
 from scoregate.features.history.queries import RunFilter
 from scoregate.features.history.stores import HistoryStore
+from scoregate.kernel.types.records import record
 
 _AGE = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdw])")
 _UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}

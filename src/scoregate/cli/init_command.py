@@ -14,15 +14,15 @@ import anyio
 import click
 
 from scoregate import __version__
-from scoregate.ci import git
-from scoregate.ci.discovery import discover
-from scoregate.ci.file_access import create_file
-from scoregate.ci.frameworks import FoundFramework, format_settings
-from scoregate.ci.plan import DiscoveredSuites
-from scoregate.ci.settings.sources import OWN_FILE
 from scoregate.cli.options import load_project_settings
 from scoregate.cli.other_frameworks import explain_settings, find_settings_table
 from scoregate.errors import GitError, UsageError
+from scoregate.kernel.host import git
+from scoregate.kernel.host.file_access import create_file
+from scoregate.kernel.judge.settings.sources import OWN_FILE
+from scoregate.kernel.run.discovery import discover
+from scoregate.kernel.run.frameworks import FoundFramework, format_settings
+from scoregate.kernel.run.plan import DiscoveredSuites
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_hours.py", ".github/workflows/evals.yml"
 COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"

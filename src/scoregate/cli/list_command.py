@@ -12,21 +12,21 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.discovery import discover, find_suites
-from scoregate.ci.env_file import read_env_file
-from scoregate.ci.interpreter import SuiteHost
-from scoregate.ci.plan import DiscoveredSuites, Launch, Plan, make_plan
-from scoregate.ci.report.text import one_line
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import prepare
-from scoregate.ci.wiring import is_developers_run
 from scoregate.cli.console import make_console
 from scoregate.cli.options import baseline_options, load_project_settings, project_root, selection_options
 from scoregate.cli.other_frameworks import explain_settings
 from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.verbose import format_notices, format_python, format_skipped, format_source
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.steps import prepare
+from scoregate.kernel.job.wiring import is_developers_run
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.discovery import discover, find_suites
+from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.run.interpreter import SuiteHost
+from scoregate.kernel.run.plan import DiscoveredSuites, Launch, Plan, make_plan
 
 
 @click.command("list")
@@ -104,11 +104,11 @@ async def _make_plan(
 
 async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mapping[str, str]:
     """Why each launch runs, by its name; empty for one that keeps the base's results."""
-    from scoregate.ci.job import open_job_context
-    from scoregate.ci.pipeline import find_baseline
-    from scoregate.ci.reporting import build_reporting
-    from scoregate.ci.steps import PlannedRun, change_plan
     from scoregate.features.steps import STEPS
+    from scoregate.kernel.job.job import open_job_context
+    from scoregate.kernel.job.pipeline import find_baseline
+    from scoregate.kernel.job.reporting import build_reporting
+    from scoregate.kernel.job.steps import PlannedRun, change_plan
 
     async with open_job_context(root, os.environ, settings) as context:
         reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))

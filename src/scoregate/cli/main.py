@@ -151,7 +151,7 @@ def _report_error(error: BaseException, arguments: list[str]) -> int:
     if isinstance(error, ScoregateError):
         text = _without_secrets(str(error))
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            from scoregate.ci.github.commands import command
+            from scoregate.kernel.job.github.commands import command
 
             # The page of the run shows annotations.
             click.echo(command("error", _printable(text), title="scoregate"), err=True)
@@ -190,13 +190,13 @@ def _discard_refused_output() -> None:
 
 
 def _without_secrets(text: str) -> str:
-    from scoregate.ci.secrets import Redactor, secret_values
+    from scoregate.kernel.host.secrets import Redactor, secret_values
 
     return Redactor(secret_values(os.environ)).text(text)
 
 
 def _print_text(text: str) -> None:
-    from scoregate.ci.github.commands import harmless
+    from scoregate.kernel.job.github.commands import harmless
 
     click.echo(harmless(_printable(text)), err=True)
 

@@ -15,16 +15,16 @@ import anyio
 import anyio.to_thread
 import click
 
-from scoregate.ci.archive import RUN_FILE, latest_run, run_folder
-from scoregate.ci.judge import judge
-from scoregate.ci.report import answers
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import project_root
 from scoregate.cli.output import build_outcome_view
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import MissingExtra, RecordError, ScoregateError
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.archive import RUN_FILE, latest_run, run_folder
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.report import answers
+from scoregate.kernel.report.view import ReportView
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer

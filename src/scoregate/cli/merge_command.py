@@ -11,23 +11,23 @@ from typing import Any
 import anyio
 import click
 
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, amend_run
-from scoregate.ci.job import open_job_context
-from scoregate.ci.pipeline import gate_finished_run
-from scoregate.ci.reporting import build_reporting
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.merge_runs import merge_matrix_runs, read_matrix_runs
-from scoregate.ci.shards.merge_shards import check_with_baseline, find_shards, merge_shards
-from scoregate.ci.steps import Outcome
 from scoregate.cli.options import output_options, project_root, report_options
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
-from scoregate.core.runs.run import Run
 from scoregate.features.drift.declare import DRIFT_CONTROL
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.job import open_job_context
+from scoregate.kernel.job.pipeline import gate_finished_run
+from scoregate.kernel.job.reporting import build_reporting
+from scoregate.kernel.job.shards.merge_runs import merge_matrix_runs, read_matrix_runs
+from scoregate.kernel.job.shards.merge_shards import check_with_baseline, find_shards, merge_shards
+from scoregate.kernel.job.steps import Outcome
+from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, amend_run
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs.run import Run
 
 _NO_CONTROL = "Merged runs of a matrix have no drift control, so no change is corrected for drift."
 

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 import anyio
 import click
 
-from scoregate.ci import git
-from scoregate.ci.base_settings import load_judging_settings
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.settings import (
+from scoregate.cli.output import OutputOptions
+from scoregate.errors import SettingsError, UsageError
+from scoregate.kernel.host import git
+from scoregate.kernel.job.base_settings import load_judging_settings
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import (
     BaselineKind,
     CommentMode,
     GatewayMode,
@@ -27,10 +29,8 @@ from scoregate.ci.settings import (
     load_settings,
     parse_table,
 )
-from scoregate.ci.settings.limit_fields import FEATURE_SETTINGS, LIMITS
-from scoregate.cli.output import OutputOptions
-from scoregate.core.declarations.declaration import Declared, Option, OptionGroup, Setting
-from scoregate.errors import SettingsError, UsageError
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.kernel.types.declarations.declaration import Declared, Option, OptionGroup, Setting
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

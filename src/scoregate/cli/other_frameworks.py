@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from scoregate.ci.frameworks import FoundFramework, format_settings, guide_url
-from scoregate.ci.settings.sources import OWN_FILE, SHARED_FILE, read_file_layer
+from scoregate.kernel.judge.settings.sources import OWN_FILE, SHARED_FILE, read_file_layer
+from scoregate.kernel.run.frameworks import FoundFramework, format_settings, guide_url
 
 
 def find_settings_table(root: Path) -> tuple[str, str]:

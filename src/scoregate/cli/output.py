@@ -10,17 +10,17 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from scoregate.ci.archive import RUN_FOLDER
-from scoregate.ci.report.context import ReportContext
-from scoregate.ci.runner import read_ci_job
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.core.records import record
+from scoregate.kernel.host.runner import read_ci_job
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.archive import RUN_FOLDER
+from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:  # a run starts its suites before it imports rich
     from rich.console import Console
 
-    from scoregate.ci.judgement import Judged
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.judge.judgement import Judged
+    from scoregate.kernel.report.view import ReportView
 
 _FEWER_LINES = (30, 20, 12, 6, 0)
 
@@ -103,9 +103,9 @@ def print_result(
     """
     from rich.text import Text
 
-    from scoregate.ci.report.console import render, render_brief
-    from scoregate.ci.report.console_sections import MOST_LINES
-    from scoregate.ci.steps import Outcome
+    from scoregate.kernel.job.steps import Outcome
+    from scoregate.kernel.report.console import render, render_brief
+    from scoregate.kernel.report.console_sections import MOST_LINES
 
     reported = outcome if isinstance(outcome, Outcome) else Outcome(outcome.comparison, outcome.verdict)
     view = reported.view or build_outcome_view(outcome, named=named)
@@ -125,16 +125,16 @@ def print_result(
             break
     console.out(view.context.redact(text), end="", highlight=False)
     if output.document is not None:
-        from scoregate.ci.report import result_json
+        from scoregate.kernel.report import result_json
 
         write_document(map(view.context.redact, result_json.render(view)), output.document)
 
 
 def build_outcome_view(outcome: Judged, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    from scoregate.ci.judgement import list_sections
-    from scoregate.ci.report.build_view import build_view
     from scoregate.features.steps import STEPS
+    from scoregate.kernel.judge.judgement import list_sections
+    from scoregate.kernel.report.build_view import build_view
 
     job = read_ci_job(os.environ)
     context = ReportContext(
@@ -159,9 +159,9 @@ def _print_report_paths(out: Path, comment: str, console: Console, *, view_comma
     from rich.style import Style
     from rich.text import Text
 
-    from scoregate.ci.github.context import read_github_job
-    from scoregate.ci.report.console_text import TrimmedLines, hanging_indent
     from scoregate.cli.console import is_interactive
+    from scoregate.kernel.job.github.context import read_github_job
+    from scoregate.kernel.report.console_text import TrimmedLines, hanging_indent
 
     cwd = Path.cwd()
     folder = Text(f"{out.relative_to(cwd) if out.is_relative_to(cwd) else out}/", style=Style(link=out.as_uri()))

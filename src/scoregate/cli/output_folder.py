@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from scoregate.ci.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
-from scoregate.ci.archive.lock import lock_folder
-from scoregate.ci.publish.files import remove_files
-from scoregate.ci.runner import in_ci
 from scoregate.cli.printed_output import list_output_files
 from scoregate.errors import UsageError
+from scoregate.kernel.host.runner import in_ci
+from scoregate.kernel.job.publish.files import remove_files
+from scoregate.kernel.judge.archive import REPORT_FILE, RUN_FILE, RUN_FOLDER
+from scoregate.kernel.judge.archive.lock import lock_folder
 
 _ADVICE = "Choose a folder for reports only with --out, such as scoregate-out."
 _RUN_RECORD = f"{RUN_FOLDER}/{RUN_FILE}"

@@ -15,7 +15,7 @@ from scoregate.cli.review_records import (
     select_reviews,
 )
 from scoregate.cli.text_output import CommandGroup, print_line
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import OVERRIDES, add_override, open_store
 
 _SCORE = click.FloatRange(0, 1)

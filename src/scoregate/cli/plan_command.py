@@ -13,20 +13,6 @@ from typing import Any
 import anyio
 import click
 
-from scoregate.ci import git
-from scoregate.ci.discovery import discover
-from scoregate.ci.env_file import read_env_file
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.job import open_job_context
-from scoregate.ci.pipeline import find_baseline
-from scoregate.ci.plan import make_plan
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import one_line
-from scoregate.ci.reporting import build_reporting
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.partition_file import PARTITION_FILE, dump_partition
-from scoregate.ci.shards.sharding import digest_code, divide_plan
-from scoregate.ci.tree_settings import merge_suite_gates
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
@@ -40,11 +26,25 @@ from scoregate.cli.options import (
     working_folder,
 )
 from scoregate.cli.output import make_redactor
-from scoregate.core.sharding.packing import MOST_MATRIX_JOBS
-from scoregate.core.sharding.partition import MOST_SHARDS, Partition, list_work
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.costs.forecast import Forecast, check_budget, make_forecast
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host import git
+from scoregate.kernel.job.job import open_job_context
+from scoregate.kernel.job.pipeline import find_baseline
+from scoregate.kernel.job.reporting import build_reporting
+from scoregate.kernel.job.shards.partition_file import PARTITION_FILE, dump_partition
+from scoregate.kernel.job.shards.sharding import digest_code, divide_plan
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.discovery import discover
+from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import make_plan
+from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.sharding.packing import MOST_MATRIX_JOBS
+from scoregate.kernel.types.sharding.partition import MOST_SHARDS, Partition, list_work
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|h|)")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}

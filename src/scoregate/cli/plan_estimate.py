@@ -12,29 +12,29 @@ from pathlib import Path
 import anyio
 import click
 
-from scoregate.ci.archive.lock import lock_folder
-from scoregate.ci.discovery import discover, find_suites
-from scoregate.ci.env_file import read_env_file
-from scoregate.ci.interpreter import SuiteHost
-from scoregate.ci.job import open_job_context
-from scoregate.ci.pipeline import find_baseline
-from scoregate.ci.plan import Plan, make_plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report.text import one_line
-from scoregate.ci.reporting import build_reporting
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import PlannedRun, change_plan, prepare
-from scoregate.ci.tree_settings import merge_suite_gates
-from scoregate.ci.wiring import is_developers_run, open_ports
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
-from scoregate.core.records import record
 from scoregate.features.costs.estimate import PlanEstimate, Probe
 from scoregate.features.costs.forecast import Forecast, make_forecast
 from scoregate.features.costs.probe import FOLDER, TotalCounter, run_probe
 from scoregate.features.costs.suites import SuiteState
 from scoregate.features.costs.texts import HEADINGS, build_rows, describe_plan
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.job import open_job_context
+from scoregate.kernel.job.pipeline import find_baseline
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.reporting import build_reporting
+from scoregate.kernel.job.steps import PlannedRun, change_plan, prepare
+from scoregate.kernel.job.wiring import is_developers_run, open_ports
+from scoregate.kernel.judge.archive.lock import lock_folder
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.discovery import discover, find_suites
+from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.run.interpreter import SuiteHost
+from scoregate.kernel.run.plan import Plan, make_plan
+from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.types.records import record
 
 _LONGEST_CELL = 80
 
@@ -50,7 +50,7 @@ class PlannedCost:
     @property
     def estimate(self) -> PlanEstimate:
         """The estimate; an empty one if the base can't be read."""
-        from scoregate.core.runs.cost_estimates import RunEstimate
+        from scoregate.kernel.types.runs.cost_estimates import RunEstimate
 
         return self.forecast.estimate or PlanEstimate(RunEstimate())
 

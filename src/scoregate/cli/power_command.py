@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.judge import judge
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.stored_runs import Change, find_stored_sides
 from scoregate.cli.text_output import print_table
-from scoregate.core.comparison.power import required_sizes
-from scoregate.core.exemptions import EXEMPTIONS, Exemptions
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.steps import STEPS
+from scoregate.kernel.compare.power import required_sizes
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions
+from scoregate.kernel.types.slots import NO_SLOTS
 
 
 @click.command("power")

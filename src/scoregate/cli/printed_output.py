@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from scoregate.ci.launch import LaunchEvent, Printed
-from scoregate.ci.observers import Observer, Recording
-from scoregate.ci.publish.files import write_atomically
+from scoregate.kernel.job.publish.files import write_atomically
+from scoregate.kernel.run.launch import LaunchEvent, Printed
+from scoregate.kernel.run.observers import Observer, Recording
 
 if TYPE_CHECKING:
     from rich.text import Text

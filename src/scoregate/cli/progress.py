@@ -15,9 +15,6 @@ from rich.live import Live
 from rich.segment import ControlType, Segment
 from rich.text import Text
 
-from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.ci.observers import Recording
-from scoregate.ci.report.text import one_line
 from scoregate.cli.console import is_interactive
 from scoregate.cli.output import Output
 from scoregate.cli.progress_state import (
@@ -32,6 +29,9 @@ from scoregate.cli.progress_state import (
     format_suite,
 )
 from scoregate.cli.progress_table import ProgressTable, ProgressView
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.launch import Finished, LaunchEvent, Printed, Started
+from scoregate.kernel.run.observers import Recording
 
 _PER_SECOND = 8
 

@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from scoregate.ci.github.commands import harmless_marks
-from scoregate.ci.observers import Observer, Recording
-from scoregate.ci.report import number_format
-from scoregate.ci.report.excerpts import format_score
-from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.records import record
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.model_calls import CallTotals
-from scoregate.core.runs.tally import Tally
+from scoregate.kernel.job.github.commands import harmless_marks
+from scoregate.kernel.report.excerpts import format_score
+from scoregate.kernel.report.text import display_name, excerpt, one_line
+from scoregate.kernel.run.observers import Observer, Recording
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.model_calls import CallTotals
+from scoregate.kernel.types.runs.tally import Tally
 
 _EVALUATORS = 4
 STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}
@@ -155,7 +155,7 @@ def format_means(tally: Tally, width: int = 60) -> Iterator[str]:
 def format_costs(tally: Tally) -> Iterator[str]:
     """The cost so far, if it is known."""
     if tally.cost:
-        from scoregate.ci.report import number_format
+        from scoregate.kernel.types.runs import number_format
 
         yield number_format.cost(tally.cost)
 

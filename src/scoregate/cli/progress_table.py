@@ -12,10 +12,6 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.ci.observers import Recording
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import display_name
 from scoregate.cli.progress_state import (
     STATES,
     PrintLine,
@@ -29,7 +25,11 @@ from scoregate.cli.progress_state import (
     format_means,
     format_output_line,
 )
-from scoregate.core.runs.cases import Status
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.run.launch import Finished, LaunchEvent, Printed, Started
+from scoregate.kernel.run.observers import Recording
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import Status
 
 _SCORES = "mean scores"
 _FEWEST_SCORES = 16

@@ -10,11 +10,6 @@ import anyio
 import click
 from rich.text import Text
 
-from scoregate.ci.job import open_job_context
-from scoregate.ci.report.text import one_line
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.untrusted_run import PublishedRun
 from scoregate.cli.failure_report import report_failure
 from scoregate.cli.options import project_root, report_options
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
@@ -23,6 +18,11 @@ from scoregate.cli.stored_runs import load_suite_settings
 from scoregate.features.comments.publish import publish_approved_run
 from scoregate.features.forks.publish import publish_fork_runs
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.job import open_job_context
+from scoregate.kernel.job.untrusted_run import PublishedRun
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
 
 
 @click.command("publish")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoregate.ci.archive import PARTS, RUN_FOLDER, RecoveredRun, recover
-from scoregate.ci.settings import Settings
+from scoregate.kernel.judge.archive import PARTS, RUN_FOLDER, RecoveredRun, recover
+from scoregate.kernel.judge.settings import Settings
 
 
 def recover_runs(out: Path, settings: Settings) -> list[RecoveredRun]:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import RUN_FOLDER, latest_run
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
-from scoregate.ci.reports import ON_REQUEST, REPORTS, load_renderer
-from scoregate.ci.secrets import Redactor, secret_values
 from scoregate.cli.options import output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, build_outcome_view, open_output, print_result, write_document
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.reports import ON_REQUEST, REPORTS, load_renderer
+from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
 
 _CONSOLE = "console"
 FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)

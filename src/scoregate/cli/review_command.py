@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scoregate.ci.archive import read_run
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.review_records import missing_reviewer, reviewer_name
 from scoregate.cli.review_rows import review_rows
 from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
-from scoregate.core.runs.run import Run
 from scoregate.errors import UsageError
+from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.types.runs.run import Run
 from scoregate.store import open_store
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TypeVar
 import anyio
 import click
 
-from scoregate.ci import git
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import format_day, print_json, print_line, print_table
-from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import Choice, EvaluatorInfo
 from scoregate.errors import RecordError, UsageError
+from scoregate.kernel.host import git
+from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head
+from scoregate.kernel.types.evaluation import EvaluationOverride
+from scoregate.kernel.types.event_values import Choice, EvaluatorInfo
 from scoregate.store import JUDGES, OVERRIDES, Override, Store, open_store
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import ReviewRecord, age_key, remove_items, upsert

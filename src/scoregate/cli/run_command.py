@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-from scoregate.ci.archive import INTERRUPTED, RUN_FILE, RUN_FOLDER
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.limit_fields import runs_elsewhere
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
 from scoregate.cli.options import (
     affected_option,
@@ -33,6 +30,9 @@ from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import ResumeOptions, run_project
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
+from scoregate.kernel.judge.archive import INTERRUPTED, RUN_FILE, RUN_FOLDER
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.limit_fields import runs_elsewhere
 
 
 @click.command("run")

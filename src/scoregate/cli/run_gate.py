@@ -13,28 +13,28 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import RUN_FOLDER, latest_run, mark_in_progress
-from scoregate.ci.discovery import FindSuites, find_suites
-from scoregate.ci.observers import Observer
-from scoregate.ci.pipeline import run_gate
-from scoregate.ci.ports import Ports
-from scoregate.ci.process import OpenChild, open_child
-from scoregate.ci.progress_file import write_progress_file
-from scoregate.ci.runner import in_ci, in_container
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Outcome
-from scoregate.ci.wiring import open_ports
 from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
-from scoregate.core.records import record
-from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import HistoryError
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.process import OpenChild, open_child
+from scoregate.kernel.host.runner import in_ci, in_container
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.pipeline import run_gate
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.progress_file import write_progress_file
+from scoregate.kernel.job.steps import Outcome
+from scoregate.kernel.job.wiring import open_ports
+from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run, mark_in_progress
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.discovery import FindSuites, find_suites
+from scoregate.kernel.run.observers import Observer
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 _CONTAINER = Path("/")
 

@@ -12,13 +12,13 @@ import click
 from pydantic import SecretStr
 from pydantic_core import to_jsonable_python
 
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.model import setting_names
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.cli.stored_runs import load_suite_settings
 from scoregate.cli.text_output import print_table
 from scoregate.errors import UsageError
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.model import setting_names
 
 SCHEMA = "scoregate.schema.json"
 _HEADINGS = ("setting", "value", "set in")
@@ -44,7 +44,7 @@ def command(names: tuple[str, ...], working_directory: str | None, *, as_json: b
     The value is what a run without options would use. Later sources win: default, file, variable, command line.
     """
     if prints_schema:
-        click.echo(files("scoregate.ci.settings").joinpath(SCHEMA).read_text(encoding="utf-8"), nl=False)
+        click.echo(files("scoregate.kernel.judge.settings").joinpath(SCHEMA).read_text(encoding="utf-8"), nl=False)
         return
     if unknown := sorted(set(names) - set(setting_names())):
         raise UsageError(f"there is no setting {unknown[0]!r:.200}", advice="`scoregate settings` lists all settings.")

@@ -10,18 +10,18 @@ from pathlib import Path
 import anyio
 from rich.text import Text
 
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, latest_run, read_head, run_folder
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.partition_file import read_partition
-from scoregate.ci.shards.shard_run import ShardRequest, ShardResult, run_shard
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, write_document
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
-from scoregate.core.sharding.partition import MOST_SHARDS
-from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.steps import STEPS
+from scoregate.kernel.job.shards.partition_file import read_partition
+from scoregate.kernel.job.shards.shard_run import ShardRequest, ShardResult, run_shard
+from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, latest_run, read_head, run_folder
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.sharding.partition import MOST_SHARDS
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 _MOST_PROBLEMS = 20

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.github.commands import command as log_command
-from scoregate.ci.github.commands import outputs_text
-from scoregate.ci.github.context import read_github_job
-from scoregate.ci.settings import Settings
 from scoregate.errors import GitHubRefused, ScoregateError
+from scoregate.kernel.job.github.commands import command as log_command
+from scoregate.kernel.job.github.commands import outputs_text
+from scoregate.kernel.job.github.context import read_github_job
+from scoregate.kernel.judge.settings import Settings
 
 
 class RunSkipped(ScoregateError):
@@ -31,8 +31,8 @@ def end_if_skipped(root: Path, settings: Settings) -> bool:
     github = read_github_job(os.environ)
     if github is None or "pull_request" not in github.event:
         return False
-    from scoregate.ci.github.labels import LabelRefused
     from scoregate.features.skip_label.label import SKIP_LABEL, find_skipped_run, names_skip_label
+    from scoregate.kernel.job.github.labels import LabelRefused
 
     if not names_skip_label(github):
         return False

@@ -11,21 +11,21 @@ from typing import Any
 
 import anyio
 
-from scoregate.ci.archive import read_run, run_folder
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.file import find_compared_baseline, read_baseline
-from scoregate.ci.discovery import with_suite_gates
-from scoregate.ci.judgement import ComparedSides
-from scoregate.ci.policy import read_stored_policy
-from scoregate.ci.run_call import with_one_run_limits
-from scoregate.ci.settings import Settings
 from scoregate.cli.options import load_gate_settings, load_project_settings
-from scoregate.core.records import record
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS, Slots
 from scoregate.errors import UsageError
 from scoregate.features.steps import STEPS
+from scoregate.kernel.job.baseline.file import find_compared_baseline, read_baseline
+from scoregate.kernel.judge.archive import read_run, run_folder
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.policy import read_stored_policy
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.discovery import with_suite_gates
+from scoregate.kernel.run.run_call import with_one_run_limits
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
 from scoregate.store import open_store, read_calibrations
 from scoregate.store.apply_reviews import apply_reviews
 

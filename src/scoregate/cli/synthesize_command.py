@@ -15,9 +15,9 @@ import click
 
 from scoregate.cli.options import load_project_settings, model_options, project_root
 from scoregate.cli.text_output import print_line, print_warning
-from scoregate.core.usage import METER, UsageMeter
 from scoregate.entities import TestSet
 from scoregate.errors import UsageError
+from scoregate.kernel.types.usage import METER, UsageMeter
 from scoregate.synthesizers import ConfigSynthesizer, GenerationConfig, MultiTurnSynthesizer
 
 _MOST_NAMES = 8

@@ -8,10 +8,6 @@ from typing import Any
 
 import click
 
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.one_testset import find_one_test_set
-from scoregate.ci.plan import DiscoveredSuites
-from scoregate.ci.settings import Settings
 from scoregate.cli.options import (
     baseline_options,
     gate_options,
@@ -27,10 +23,14 @@ from scoregate.cli.options import (
 from scoregate.cli.output import OutputOptions
 from scoregate.cli.run_gate import run_project
 from scoregate.cli.text_output import CommandGroup, print_json, print_line, print_table
-from scoregate.core.text import suggest_names
 from scoregate.entities import TestSet, TestSets, current_store, read_tests
 from scoregate.entities.csv_tests import read_header
 from scoregate.errors import EntityError, UsageError
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.discover.files import ProjectFiles
+from scoregate.kernel.run.discover.one_testset import find_one_test_set
+from scoregate.kernel.run.plan import DiscoveredSuites
+from scoregate.kernel.types.text import suggest_names
 from scoregate.store import TEST_SETS
 from scoregate.store.test_sets import TESTS
 

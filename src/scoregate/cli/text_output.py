@@ -11,8 +11,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report.text import make_visible, one_line
 from scoregate.cli.console import make_console
+from scoregate.kernel.report.text import make_visible, one_line
 
 
 class CommandGroup(click.Group):

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from scoregate.ci.archive import BASE_FOLDER
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource
-from scoregate.ci.ports import Ports
-from scoregate.ci.report.text import one_line
-from scoregate.ci.settings import Settings
-from scoregate.core.slots import NO_SLOTS, Slots
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.archive import BASE_FOLDER
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import DiscoveredSuites, Plan, SourceKind, SuiteSource
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
     from scoregate.cli.progress_state import PrintLine

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from scoregate.ci.archive import RUN_FILE, read_head, read_run, run_folder
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
 from scoregate.errors import RecordError, StoreError, UsageError
+from scoregate.kernel.judge.archive import RUN_FILE, read_head, read_run, run_folder
 
 _PATH = click.Path(path_type=Path)
 
@@ -57,11 +57,11 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
 
 def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """Render the report of a run with the current settings and reviews."""
-    from scoregate.ci.judge import judge
-    from scoregate.ci.report import html
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
     from scoregate.features.steps import STEPS
+    from scoregate.kernel.judge.judge import judge
+    from scoregate.kernel.report import html
 
     change = Change(NO_BASELINE if base is None else base, keeps_limits=True)
     sides = find_stored_sides(run, root, load_suite_settings(root, {}), change)
@@ -81,7 +81,7 @@ def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:
 
 def _settings_state(root: Path) -> object:
     """The current state of the settings' files, of the exemptions and of the verdicts."""
-    from scoregate.ci.exemptions.files import ACCEPTED_FILE, QUARANTINE_FILE
+    from scoregate.features.exemptions.entries.files import ACCEPTED_FILE, QUARANTINE_FILE
     from scoregate.web.view_runs import file_stamp
 
     names = ("scoregate.toml", "pyproject.toml", ACCEPTED_FILE, QUARANTINE_FILE)

@@ -17,18 +17,6 @@ import anyio.to_thread
 from rich.control import Control
 from rich.text import Text
 
-from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discovery import find_suites
-from scoregate.ci.judgement import Judged
-from scoregate.ci.launch.warm import FileUse, WarmProcesses, open_warm_processes
-from scoregate.ci.plan import DiscoveredSuites, SuiteSource
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import display_name, one_line
-from scoregate.ci.runner import in_ci, in_container
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import INTERRUPTED
 from scoregate.cli.affected import find_affected
 from scoregate.cli.console import is_interactive
 from scoregate.cli.file_changes import Change, FileChanges, is_changed_between
@@ -36,8 +24,20 @@ from scoregate.cli.output import Output, OutputOptions, open_output, print_resul
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
 from scoregate.cli.run_gate import gate_project, list_stop_signals
-from scoregate.core.runs.cases import Status
 from scoregate.errors import ScoregateError, UsageError
+from scoregate.kernel.host.cancel import run_until_stopped
+from scoregate.kernel.host.runner import in_ci, in_container
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import INTERRUPTED
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import display_name, one_line
+from scoregate.kernel.run.discover.files import ProjectFiles
+from scoregate.kernel.run.discovery import find_suites
+from scoregate.kernel.run.launch.warm import FileUse, WarmProcesses, open_warm_processes
+from scoregate.kernel.run.plan import DiscoveredSuites, SuiteSource
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import Status
 
 _MOST_NAMES, _LONGEST_NAME = 3, 100
 _MOST_LINES = 20

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scoregate.ci.runner import in_ci
 from scoregate.cli.options import combine_options
 from scoregate.cli.text_output import print_line
+from scoregate.kernel.host.runner import in_ci
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

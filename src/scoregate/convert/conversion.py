@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 
 _LONGEST = 300
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.file_access import find_repository, read_project_file
-from scoregate.core.text import describe_width
-from scoregate.core.yaml_document import YamlProblem, YamlVersion, parse_yaml
 from scoregate.errors import UsageError
+from scoregate.kernel.host.file_access import find_repository, read_project_file
+from scoregate.kernel.types.text import describe_width
+from scoregate.kernel.types.yaml_document import YamlProblem, YamlVersion, parse_yaml
 
 FILE_SCHEME = "file://"
 _MOST_BYTES = 20_000_000

@@ -13,9 +13,9 @@ from scoregate.convert.names import make_file_name, make_suite_name
 from scoregate.convert.promptfoo_assertions import NOT, RUBRIC, Unsupported, convert_assertion
 from scoregate.convert.promptfoo_prompts import ECHO, Provider, convert_model, read_prompts, read_providers
 from scoregate.convert.promptfoo_tests import Test, read_tests
-from scoregate.core.json_io import dump
-from scoregate.core.text import is_whole_number
 from scoregate.errors import UsageError
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.text import is_whole_number
 
 _KEYS = {
     "description",

@@ -9,8 +9,8 @@ from typing import Any
 from scoregate.convert.conversion import Findings
 from scoregate.convert.files import FILE_SCHEME, Source, Unreadable, json_of, yaml_of
 from scoregate.convert.promptfoo_programs import NoCounterpart, convert_program, find_kind, find_unknown_settings
-from scoregate.core.records import record
 from scoregate.evals.prompts import find_unknown_parts
+from scoregate.kernel.types.records import record
 
 ECHO = "echo"
 _DEFAULT_PROMPT = "{{prompt}}"

@@ -12,7 +12,7 @@ from scoregate.convert.conversion import Findings
 from scoregate.convert.files import FILE_SCHEME, Source, Unreadable
 from scoregate.convert.promptfoo_assertions import parse_assertion
 from scoregate.convert.templates import UnsupportedTemplate, fill
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 
 MOST_CASES = 50_000
 _MOST_CHARACTERS = 100_000_000

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.file_access import create_file
 from scoregate.convert.conversion import Suite
-from scoregate.core.json_io import dump
 from scoregate.errors import UsageError
+from scoregate.kernel.host.file_access import create_file
+from scoregate.kernel.types.json_io import dump
 
 CASES = "cases.jsonl"
 _MOST_BYTES = 200_000_000

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.text import describe_width
-from scoregate.core.yaml_document import YamlProblem, parse_yaml
 from scoregate.datasets.changes import LocatedRow
 from scoregate.datasets.schema import Schema, infer_schema
 from scoregate.errors import InvalidDataset, MissingExtra
+from scoregate.kernel.types.text import describe_width
+from scoregate.kernel.types.yaml_document import YamlProblem, parse_yaml
 from scoregate.store.json_lines import reject_duplicate_keys
 from scoregate.store.tables import TableError, TableReader, open_text, read_json, read_json_lines
 

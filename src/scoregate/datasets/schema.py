@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 from uuid import uuid4
 
-from scoregate.core.trace import Trace
 from scoregate.errors import InvalidDataset
+from scoregate.kernel.types.trace import Trace
 from scoregate.store.datasets import Columns, ColumnType
 from scoregate.store.json_lines import Row, decode_row, encode_row
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from scoregate.core.text import suggest_names
 from scoregate.datasets.schema import Schema, parse_schema
 from scoregate.errors import InvalidDataset, JudgmentValidationError, ReadOnlyStore, StoreError
+from scoregate.kernel.types.text import suggest_names
 from scoregate.store.candidates import count_waiting
 from scoregate.store.dataset_history import History, LineDigest, file_digest, history_entries, read_history, read_rows
 from scoregate.store.datasets import DATASETS, HISTORY, ROWS, Head, Run, StoredDataset, find_runs

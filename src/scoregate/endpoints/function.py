@@ -10,7 +10,6 @@ from typing import Any
 
 import anyio
 
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import NAMES, RequestValues
 from scoregate.endpoints.request import compile_request
@@ -21,6 +20,7 @@ from scoregate.engine.calls import Caller
 from scoregate.engine.errors import EXIT_EXCEPTIONS
 from scoregate.engine.imports import import_target
 from scoregate.engine.signatures import read_parameters
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store.endpoints import StoredEndpoint
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

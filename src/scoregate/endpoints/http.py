@@ -14,10 +14,10 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import anyio
 
-from scoregate.core.backoff import retry_after_s
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.retry import RETRYABLE_STATUSES, TransientError
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.backoff import retry_after_s
 from scoregate.store.endpoints import StoredEndpoint
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from scoregate.core.conversation import Reply
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import Step, ToolCall
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import RequestValues
 from scoregate.endpoints.request import RequestTemplate, compile_request
 from scoregate.endpoints.retry import ConcurrencyLimit, RequestPacer
 from scoregate.endpoints.target import PerLoop, SendMessage
 from scoregate.errors import AgentError, EndpointError, McpServerError
+from scoregate.kernel.types.conversation import Reply
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import Step, ToolCall
 from scoregate.mcp_servers.definition import ServerDefinition
 from scoregate.mcp_servers.results import call_tool
 from scoregate.mcp_servers.session import McpSession, import_mcp, open_session

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scoregate.core.cleanup import close_at_end
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.http import display_address
 from scoregate.endpoints.target import EndpointTarget
 from scoregate.engine.sync import run_sync
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.cleanup import close_at_end
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store.endpoints import StoredEndpoint
 
 

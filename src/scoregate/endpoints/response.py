@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 from jinja2 import ChainableUndefined, Undefined
 
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import CONVERSATION_NAMES, is_template
 from scoregate.endpoints.templates import (
@@ -21,6 +20,7 @@ from scoregate.endpoints.templates import (
     undeclared_names,
 )
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.conversation import Reply
 
 FieldReader: TypeAlias = Callable[["EndpointResponse"], Any]
 

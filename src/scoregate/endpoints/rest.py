@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import httpx
 
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.auth import AccessTokens, bearer_header, resolve_access
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import RequestValues
@@ -19,6 +18,7 @@ from scoregate.endpoints.response import EndpointResponse, compile_fields, to_re
 from scoregate.endpoints.retry import ConcurrencyLimit, RequestPacer, RetryPolicy
 from scoregate.endpoints.target import PerLoop, SendMessage
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store.endpoints import ClientCredentials, StoredEndpoint
 from scoregate.version import __version__
 

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import anyio
 
-from scoregate.core.backoff import backoff_s
-from scoregate.core.usage import METER
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.backoff import backoff_s
+from scoregate.kernel.types.usage import METER
 
 
 class RequestPacer:

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from scoregate.core.cleanup import CLEANUPS
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import CONVERSATION_NAMES, RequestValues
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.cleanup import CLEANUPS
+from scoregate.kernel.types.conversation import Reply
 
 # Sends the values of a request; returns the reply, and the id of the conversation in its original type.
 SendMessage: TypeAlias = Callable[[RequestValues], Awaitable[tuple[Reply, Any]]]

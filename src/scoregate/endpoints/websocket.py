@@ -13,8 +13,6 @@ import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from scoregate.core.backoff import retry_after_s
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import RequestValues
 from scoregate.endpoints.http import LARGEST_RESPONSE, status_error
@@ -23,6 +21,8 @@ from scoregate.endpoints.rest import USER_AGENT, HttpEndpoint, LoopResources
 from scoregate.endpoints.retry import RETRYABLE_STATUSES, TransientError
 from scoregate.endpoints.target import SendMessage
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.backoff import retry_after_s
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store.endpoints import StoredEndpoint
 
 _CLOSE_S = 1.0

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
 from scoregate.engine.trial import CURRENT, Trial
 from scoregate.errors import InvalidSuite
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key, read_baseline_outputs
 
 
 def current_trial() -> Trial:

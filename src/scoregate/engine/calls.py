@@ -181,6 +181,6 @@ def retry_delay_s(attempt: int) -> float:
     """Seconds to wait after a failed attempt, numbered from 1: random, up to 1, 2, 4 … 30."""
     import random
 
-    from scoregate.core.backoff import backoff_s
+    from scoregate.kernel.types.backoff import backoff_s
 
     return random.uniform(0, backoff_s(attempt, first_s=1.0, longest_s=30.0))

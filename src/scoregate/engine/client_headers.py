@@ -18,8 +18,8 @@ from importlib.machinery import ModuleSpec
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
 
-from scoregate.core.call_headers import ADDRESS_VARIABLE, CASE, COUNTED, describe_origin
-from scoregate.core.usage import find_origin
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE, CASE, COUNTED, describe_origin
+from scoregate.kernel.types.usage import find_origin
 
 _Patch: TypeAlias = Callable[[Any], None]
 _NOTHING: Mapping[str, str] = MappingProxyType({})

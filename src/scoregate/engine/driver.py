@@ -10,7 +10,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from scoregate.core.suite import Suite
 from scoregate.engine.environment import Selection, events_folder, read_selection, run_message
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.exit_status import fail_at_exit, is_called_by_script, is_unmeasured
@@ -19,6 +18,7 @@ from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.suite_names import claim_name
 from scoregate.engine.sync import run_sync
 from scoregate.errors import DiskFull
+from scoregate.kernel.types.suite import Suite
 
 if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json
 
-from scoregate.core.call_headers import ADDRESS_VARIABLE
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.json_io import sort_sets, to_plain
-from scoregate.core.suite import Case, Description, Suite
-from scoregate.core.text import matches_filters
 from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.suite import Case, Description, Suite
+from scoregate.kernel.types.text import matches_filters
 
 if TYPE_CHECKING:
-    from scoregate.core.selection.case_choice import CaseChoice, CaseLabels, PartChoice
+    from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels, PartChoice
 
 Variant: TypeAlias = Mapping[str, Any] | None
 """The parameters of a variant of a suite; None for a suite without variants."""
@@ -153,13 +153,13 @@ def _select(
 
 
 def _label_variant(suite: str, params: Variant) -> str:
-    from scoregate.core.runs.suite_labels import suite_label
+    from scoregate.kernel.types.runs.suite_labels import suite_label
 
     return suite_label(suite, None if params is None else to_plain(sort_sets(params)), shows_target=True)
 
 
 def _label_case(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
-    from scoregate.core.selection.case_choice import CaseLabels
+    from scoregate.kernel.types.selection.case_choice import CaseLabels
 
     try:
         description = describe(case)
@@ -211,7 +211,7 @@ def _parse_choice(text: str) -> tuple[CaseChoice | None, Mapping[str, tuple[str,
     """The choice of a partial run, which the host writes, and the cases that run first."""
     if not text:
         return None, {}
-    from scoregate.core.selection.case_choice import CaseChoice
+    from scoregate.kernel.types.selection.case_choice import CaseChoice
 
     data = _parse_json(_CHOICE, text)
     if not isinstance(data, dict):
@@ -232,7 +232,7 @@ def read_parts(environ: Mapping[str, str] = os.environ) -> PartChoice | None:
     """
     if not (text := environ.get(_PARTS, "")):
         return None
-    from scoregate.core.selection.case_choice import PartChoice
+    from scoregate.kernel.types.selection.case_choice import PartChoice
 
     try:
         return PartChoice.parse(dict(_parse_json(_PARTS, text)))  # type: ignore[call-overload]

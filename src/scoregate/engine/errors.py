@@ -6,8 +6,8 @@ import os
 import traceback
 from asyncio import CancelledError
 
-from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
 from scoregate.errors import ScoregateError
+from scoregate.kernel.types.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
 
 # Exceptions that end the run instead of one case: Ctrl-C, and those by which the event loop ends coroutines.
 EXIT_EXCEPTIONS = (KeyboardInterrupt, GeneratorExit, CancelledError)

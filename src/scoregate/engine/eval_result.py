@@ -8,17 +8,17 @@ from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from scoregate.core.media import show_references
-from scoregate.core.records import record
-from scoregate.core.runs.case_means import count_passes
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.run import SuiteResult
 from scoregate.engine.terminal import one_line
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.media import show_references
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_means import count_passes
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.run import SuiteResult
 
 if TYPE_CHECKING:
-    from scoregate.core.comparison.comparison_rows import Row
-    from scoregate.core.comparison.variants import VariantRanking
+    from scoregate.kernel.compare.comparison_rows import Row
+    from scoregate.kernel.compare.variants import VariantRanking
 
 _BAD = (Status.FAILED, Status.ERRORED)
 _MOST_SCORES = 8
@@ -189,8 +189,8 @@ class EvalResult(SuiteResult):
         Raises:
             ValueError: one of them is a grid search; compare its `variants`.
         """
-        from scoregate.core.comparison.comparison import compare
-        from scoregate.core.runs.run import Run
+        from scoregate.kernel.compare.comparison import compare
+        from scoregate.kernel.types.runs.run import Run
         from scoregate.version import __version__
 
         if self.variants or (isinstance(other, EvalResult) and other.variants):
@@ -214,7 +214,7 @@ class EvalResult(SuiteResult):
 
         Empty without tasks by name or parameters.
         """
-        from scoregate.core.comparison.variants import list_names
+        from scoregate.kernel.compare.variants import list_names
 
         variants = self.variants or ((self,) if self.params else ())
         return dict(zip(list_names(variants), variants, strict=True))
@@ -225,8 +225,8 @@ class EvalResult(SuiteResult):
 
         Printed, a ranking is one line: `contains: a and c can't be distinguished at 60 cases. …`.
         """
-        from scoregate.core.comparison.variants import rank_suites
-        from scoregate.core.runs.policy import Criteria
+        from scoregate.kernel.compare.variants import rank_suites
+        from scoregate.kernel.types.runs.policy import Criteria
 
         return tuple(rank_suites(self.variants, lambda _: Criteria()))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.suite import Scorer
-from scoregate.core.text import is_whole_number
 from scoregate.engine.fingerprint import fingerprint_object
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.suite import Scorer
+from scoregate.kernel.types.text import is_whole_number
 
 _WITHOUT_EFFECT = ("max_concurrency", "id", "higher_is_better")
 

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 
 from pydantic_core import from_json
 
-from scoregate.core.event_values import SCHEMA_VERSION, ErrorInfo, EventType, ListedTool
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
-from scoregate.core.usage import UsageMeter
 from scoregate.errors import DiskFull, InvalidEvent, NotRecordable
+from scoregate.kernel.types.event_values import SCHEMA_VERSION, ErrorInfo, EventType, ListedTool
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump, dump_event
+from scoregate.kernel.types.usage import UsageMeter
 
 EVENTS_VARIABLE = "SCOREGATE_EVENTS"
 _CHUNK = 256 * 1024

@@ -13,8 +13,8 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from scoregate.core.event_values import Fingerprint
-from scoregate.core.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.event_values import Fingerprint
+from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from scoregate.core.event_values import Origin
+from scoregate.kernel.types.event_values import Origin
 
 _PACKAGE = Path(__file__).parent.parent
 _CURRENT_ORIGIN: ContextVar[Origin | None] = ContextVar("scoregate_origin", default=None)

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.inline_media import has_inline_media, replace_inline_media
-from scoregate.core.json_io import dump
-from scoregate.core.media import TYPES, Media, find_known, format_size, list_digests
 from scoregate.errors import MediaError
+from scoregate.kernel.types.inline_media import has_inline_media, replace_inline_media
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.media import TYPES, Media, find_known, format_size, list_digests
 
 FOLDER = "media"
 MOST_IN_EVENT = 100

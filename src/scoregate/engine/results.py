@@ -8,8 +8,10 @@ from typing import Any, get_args
 
 from pydantic_core import from_json
 
-from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_values import (
+from scoregate.engine.eval_result import EvalResult, copy_result
+from scoregate.engine.event_log import EventLog
+from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
+from scoregate.kernel.types.event_values import (
     Choice,
     ErrorInfo,
     EvaluatorInfo,
@@ -18,13 +20,11 @@ from scoregate.core.event_values import (
     Origin,
     SuitePart,
 )
-from scoregate.core.events import Event
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.runs.suite_labels import label_suites
-from scoregate.engine.eval_result import EvalResult, copy_result
-from scoregate.engine.event_log import EventLog
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.reducer import SuiteReducer
+from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.runs.suite_labels import label_suites
 
 _EVENT_TYPES: dict[str, type[Event]] = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(Event)}
 

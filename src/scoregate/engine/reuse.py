@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.json_io import dump_plain, sort_sets
-from scoregate.core.runs.reuse import suite_reuse_problem
-from scoregate.core.suite import Suite
 from scoregate.engine.results import parse_evaluator
 from scoregate.engine.trial import Trial, emit_case_started
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.json_io import dump_plain, sort_sets
+from scoregate.kernel.types.runs.reuse import suite_reuse_problem
+from scoregate.kernel.types.suite import Suite
 
 _OUTPUT_FIELDS = ("output", "duration_ms", "attempts", "usage", "truncated", "trace", "review_outputs")
 

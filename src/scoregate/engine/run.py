@@ -13,11 +13,6 @@ from typing import Any
 import anyio
 from anyio import CapacityLimiter
 
-from scoregate.core.cleanup import close_at_end
-from scoregate.core.event_values import MOST_TOOLS, ErrorInfo, SuitePart
-from scoregate.core.json_io import sort_sets, to_plain
-from scoregate.core.suite import TASK, Suite
-from scoregate.core.usage import UsageMeter, collect_usage
 from scoregate.engine.calls import Caller, PausableDeadline, is_transient, retry_delay_s
 from scoregate.engine.environment import events_folder, name_calls_at_gateway, read_parts, run_message
 from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
@@ -33,6 +28,11 @@ from scoregate.engine.trial import (
     report_budget_stop,
 )
 from scoregate.errors import NotRecordable, ScoregateError
+from scoregate.kernel.types.cleanup import close_at_end
+from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, SuitePart
+from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.suite import TASK, Suite
+from scoregate.kernel.types.usage import UsageMeter, collect_usage
 from scoregate.version import __version__
 
 

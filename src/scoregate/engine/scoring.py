@@ -14,11 +14,11 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup
 
-from scoregate.core.suite import Scorer
-from scoregate.core.usage import UsageMeter
 from scoregate.engine.calls import await_result, is_async
 from scoregate.engine.errors import EXIT_EXCEPTIONS
 from scoregate.engine.trial import Trial, emit_result, enter_trial, report_budget_stop
+from scoregate.kernel.types.suite import Scorer
+from scoregate.kernel.types.usage import UsageMeter
 
 T = TypeVar("T")
 

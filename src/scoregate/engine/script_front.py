@@ -10,12 +10,12 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.suite import Suite
 from scoregate.engine.driver import Front
 from scoregate.engine.environment import Selection
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.terminal import one_line, print_text
 from scoregate.errors import SuiteFailed
+from scoregate.kernel.types.suite import Suite
 
 if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.json_io import dump_plain, sort_sets
+from scoregate.kernel.types.event_values import ErrorInfo, Origin
+from scoregate.kernel.types.json_io import dump_plain, sort_sets
 
 _Key: TypeAlias = tuple[Path | None, str, bytes]
 _origins: dict[_Key, Origin | None] = {}

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.frames import find_user_frames
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.run import SuiteResult
 from scoregate.engine.eval_result import EvalResult
 from scoregate.engine.terminal import one_line
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.frames import find_user_frames
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.run import SuiteResult
 
 if TYPE_CHECKING:
-    from scoregate.core.comparison.variants import VariantRanking
+    from scoregate.kernel.compare.variants import VariantRanking
 
 _MOST_CASES, _MOST_RANKINGS = 5, 8
 _LONGEST_LINE = 300
@@ -49,8 +49,8 @@ def summary(result: EvalResult) -> str:
 
 
 def _rank(variants: Sequence[SuiteResult]) -> Iterator[VariantRanking]:
-    from scoregate.core.comparison.variants import rank_suites
-    from scoregate.core.runs.policy import Criteria
+    from scoregate.kernel.compare.variants import rank_suites
+    from scoregate.kernel.types.runs.policy import Criteria
 
     return islice(rank_suites(variants, lambda _: Criteria()), _MOST_RANKINGS)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from scoregate.core.cleanup import close_at_end
+from scoregate.kernel.types.cleanup import close_at_end
 
 with suppress(ImportError):  # a private module of anyio, imported here so that the first suite need not wait for it
     import anyio._backends._asyncio

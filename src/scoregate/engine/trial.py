@@ -8,12 +8,12 @@ from dataclasses import replace
 from traceback import format_exception_only
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Label, Scores, Usage
-from scoregate.core.event_values import ErrorInfo, ListedTool, Pending
-from scoregate.core.suite import Case, Description, Suite
-from scoregate.core.usage import METER, UsageMeter, charged_usage
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.event_log import EventLog
+from scoregate.kernel.types.evaluation import Evaluation, Label, Scores, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, ListedTool, Pending
+from scoregate.kernel.types.suite import Case, Description, Suite
+from scoregate.kernel.types.usage import METER, UsageMeter, charged_usage
 
 
 class Trial:

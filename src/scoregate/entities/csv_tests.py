@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scoregate.core.text import describe_width
 from scoregate.entities.test import Test
 from scoregate.enums import TestType
 from scoregate.errors import InvalidTests
+from scoregate.kernel.types.text import describe_width
 from scoregate.store.errors import error_details
 from scoregate.store.json_lines import parse_row
 from scoregate.store.tables import DELIMITERS, TableError, TableReader, open_text, unguard_cell

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.suite import Suite
 from scoregate.engine.driver import run_to_end
 from scoregate.engine.environment import Selection
 from scoregate.entities.test import Test
@@ -17,6 +16,7 @@ from scoregate.execution.execute import prepare_suite
 from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.options import ExecutionOptions
 from scoregate.execution.suite import ExecutionFront
+from scoregate.kernel.types.suite import Suite
 from scoregate.store import Store
 from scoregate.store.lookup import find_document
 from scoregate.store.suite_files import (

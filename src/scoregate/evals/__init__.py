@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.evals.run import evaluate
+from scoregate.kernel.types.lazy_names import make_dir, make_getattr
 
 if TYPE_CHECKING:
-    from scoregate.core.comparison.variants import VariantRanking, VariantScore, VariantState
-    from scoregate.core.task_trace import ModelCall, TaskTrace
-    from scoregate.core.trace import Span
-    from scoregate.core.trajectories.trajectory import Trajectory
-    from scoregate.core.trajectory_steps import Message, ToolCall
     from scoregate.engine.eval_result import CaseList, EvalResult, ResultComparison
+    from scoregate.kernel.compare.variants import VariantRanking, VariantScore, VariantState
+    from scoregate.kernel.types.task_trace import ModelCall, TaskTrace
+    from scoregate.kernel.types.trace import Span
+    from scoregate.kernel.types.trajectories.trajectory import Trajectory
+    from scoregate.kernel.types.trajectory_steps import Message, ToolCall
 
 __all__ = [
     "CaseList",
@@ -33,11 +33,11 @@ __dir__ = make_dir(__name__)
 __getattr__ = make_getattr(
     __name__,
     {
-        "scoregate.core.task_trace": ("ModelCall", "TaskTrace"),
-        "scoregate.core.trace": ("Span",),
-        "scoregate.core.trajectory_steps": ("Message", "ToolCall"),
-        "scoregate.core.trajectories.trajectory": ("Trajectory",),
-        "scoregate.core.comparison.variants": ("VariantRanking", "VariantScore", "VariantState"),
+        "scoregate.kernel.types.task_trace": ("ModelCall", "TaskTrace"),
+        "scoregate.kernel.types.trace": ("Span",),
+        "scoregate.kernel.types.trajectory_steps": ("Message", "ToolCall"),
+        "scoregate.kernel.types.trajectories.trajectory": ("Trajectory",),
+        "scoregate.kernel.compare.variants": ("VariantRanking", "VariantScore", "VariantState"),
         "scoregate.engine.eval_result": ("CaseList", "EvalResult", "ResultComparison"),
     },
 )

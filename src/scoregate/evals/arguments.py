@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter
 from typing import Any
 
-from scoregate.core.records import record
 from scoregate.engine.signatures import read_parameters
+from scoregate.kernel.types.records import record
 
 _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 

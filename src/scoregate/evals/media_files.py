@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.media import Media
 from scoregate.errors import MediaError
+from scoregate.kernel.types.media import Media
 
 _FIELD = "media"
 _MOST_LEVELS = 100

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.media import Media
-from scoregate.core.records import record
 from scoregate.errors import InvalidSuite, MissingExtra
+from scoregate.kernel.types.media import Media
+from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment

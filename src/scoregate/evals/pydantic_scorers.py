@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Label, Scores
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.suite import Scorer
 from scoregate.engine.fingerprint import fingerprint_object
 from scoregate.evals.rows import METADATA, Row
 from scoregate.evals.scores import ScoreReader
 from scoregate.evals.task import Outcome
+from scoregate.kernel.types.evaluation import Evaluation, Label, Scores
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.suite import Scorer
 
 _READER = ScoreReader()
 

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.json_io import dump, sort_sets, to_plain
-from scoregate.core.media import show_references, without_names
-from scoregate.core.suite import Case, Description
-from scoregate.core.text import LONGEST_NAME, case_name
 from scoregate.engine.fingerprint import digest
 from scoregate.errors import NotRecordable
+from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.media import show_references, without_names
+from scoregate.kernel.types.suite import Case, Description
+from scoregate.kernel.types.text import LONGEST_NAME, case_name
 
 INPUT, EXPECTED, METADATA, TAGS, ID = "input", "expected", "metadata", "tags", "id"
 # Names of the same fields in other frameworks.

@@ -11,10 +11,6 @@ from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.records import record
-from scoregate.core.suite import TASK, RunLimits, Suite, read_limits
-from scoregate.core.text import is_whole_number
 from scoregate.engine.driver import run_to_end
 from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.imports import find_caller_file
@@ -23,6 +19,10 @@ from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
 from scoregate.evals.scorers import Scorers, build_scorers
 from scoregate.evals.task import list_tasks, make_task, serialize_outcome, serialize_trajectory
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.suite import TASK, RunLimits, Suite, read_limits
+from scoregate.kernel.types.text import is_whole_number
 
 if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult

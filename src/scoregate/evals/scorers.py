@@ -10,10 +10,6 @@ from numbers import Real
 from types import CodeType
 from typing import Any, NamedTuple
 
-from scoregate.core.evaluation import Scale, Threshold
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.suite import Scorer
-from scoregate.core.text import is_whole_number
 from scoregate.engine.calls import is_async
 from scoregate.engine.evaluators import make_scorer as make_evaluator_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_function, fingerprint_object
@@ -23,6 +19,10 @@ from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydantic_evals_object
 from scoregate.evals.scores import ScoreReader, is_bool, make_threshold
 from scoregate.evals.task import Outcome
+from scoregate.kernel.types.evaluation import Scale, Threshold
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.suite import Scorer
+from scoregate.kernel.types.text import is_whole_number
 
 OUTPUT, CASE, DURATION, TRACE, TRAJECTORY = "output", "case", "duration_s", "trace", "trajectory"
 NAMES = (INPUT, EXPECTED, OUTPUT, CASE, METADATA, TAGS, DURATION, TRACE, TRAJECTORY)

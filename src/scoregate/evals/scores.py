@@ -9,9 +9,9 @@ from numbers import Real
 from types import SimpleNamespace
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Label, Scale, Scores, Threshold, require_number
-from scoregate.core.event_values import Pending
-from scoregate.core.records import record
+from scoregate.kernel.types.evaluation import Evaluation, Label, Scale, Scores, Threshold, require_number
+from scoregate.kernel.types.event_values import Pending
+from scoregate.kernel.types.records import record
 
 _PASS_AT_ONE = Threshold(gte=1)
 _SCALE_ADVICE = "Wrap the scorer, as in scorer(…, scale=(0, 100)), with the lowest and the highest score"

@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.records import record
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output, set_partial_output
 from scoregate.errors import AgentError
 from scoregate.evals.arguments import read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, Row
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from scoregate.core.task_trace import TaskTrace
+    from scoregate.kernel.types.task_trace import TaskTrace
 
 _CASE = "case"
 _LONGEST_NAME = 100

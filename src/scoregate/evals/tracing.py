@@ -8,13 +8,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from scoregate.core.task_trace import ModelCall, TaskTrace
-from scoregate.core.trajectories.trace import read_trace
-from scoregate.core.usage import METER
 from scoregate.engine.calls import is_async
 from scoregate.errors import MissingExtra
 from scoregate.evals.rows import Row
 from scoregate.evals.task import Outcome
+from scoregate.kernel.types.task_trace import ModelCall, TaskTrace
+from scoregate.kernel.types.trajectories.trace import read_trace
+from scoregate.kernel.types.usage import METER
 from scoregate.offline_tests.tracer import OfflineTracer, Recording, observes_tools
 
 

@@ -8,13 +8,13 @@ from hashlib import blake2b
 from typing import Any, Protocol
 from zlib import crc32
 
-from scoregate.core.event_values import Origin
-from scoregate.core.identity import select_short_fields
-from scoregate.core.json_io import dump
-from scoregate.core.suite import Case, Description
-from scoregate.core.text import LONGEST_NAME
 from scoregate.engine.imports import relative_path
 from scoregate.enums import TestType
+from scoregate.kernel.types.event_values import Origin
+from scoregate.kernel.types.identity import select_short_fields
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.suite import Case, Description
+from scoregate.kernel.types.text import LONGEST_NAME
 
 REQUIRED_CONTENT = {TestType.SINGLE_TURN: "a prompt", TestType.MULTI_TURN: "a goal"}
 

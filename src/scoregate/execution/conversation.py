@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scoregate.core.conversation import Conversation, Reply, Target
-from scoregate.core.json_io import to_text
 from scoregate.enums import TestType
 from scoregate.errors import EntityError, MetricError
 from scoregate.execution.cases import REQUIRED_CONTENT, TestLike
@@ -14,6 +12,8 @@ from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.simulated_user import converse, prompt_version
 from scoregate.execution.stopping import ConversationPlan, Limits
 from scoregate.grading.prompts import digest_texts
+from scoregate.kernel.types.conversation import Conversation, Reply, Target
+from scoregate.kernel.types.json_io import to_text
 from scoregate.metrics import GoalAchievementJudge, Subject, goal_verdicts
 
 if TYPE_CHECKING:

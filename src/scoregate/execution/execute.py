@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from scoregate.core.suite import Suite
 from scoregate.engine.driver import run_to_end
 from scoregate.engine.environment import Selection
 from scoregate.errors import EntityError
@@ -25,6 +24,7 @@ from scoregate.execution.results import (
     status_of,
 )
 from scoregate.execution.suite import ExecutionFront, build_test_suite
+from scoregate.kernel.types.suite import Suite
 from scoregate.store import Store, StoredEndpoint, current_store
 from scoregate.store.test_runs import StoredTestRun
 

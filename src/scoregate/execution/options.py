@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.suite import RunLimits
 from scoregate.enums import ExecutionMode
 from scoregate.errors import EntityError
 from scoregate.execution.conversation import ConversationOptions
+from scoregate.kernel.types.suite import RunLimits
 from scoregate.metrics import GoalAchievementJudge
 
 if TYPE_CHECKING:

@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from scoregate.core.conversation import Conversation, Reply
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.runs.case_means import count_verdicts
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.suite import Suite
 from scoregate.enums import RunStatus
 from scoregate.errors import EntityError, StoreError
 from scoregate.execution.cases import TestLike, make_cases
 from scoregate.execution.conversation import Answer
 from scoregate.execution.suite import ExecutionFront, Prepare
+from scoregate.kernel.types.conversation import Conversation, Reply
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.runs.case_means import count_verdicts
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.suite import Suite
 from scoregate.metrics import Metric
 from scoregate.store import TEST_RUNS, Store
 from scoregate.store.lookup import list_documents, unused_id

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 from pydantic import BaseModel, Field, field_validator
 
-from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Turn, without_details
-from scoregate.core.text import truncate_middle
 from scoregate.errors import EndpointError, ScoregateError
 from scoregate.execution.stopping import (
     Bounds,
@@ -24,9 +22,11 @@ from scoregate.execution.stopping import (
     needs_goal_check,
 )
 from scoregate.grading.prompts import digest_texts, fenced, render_messages
+from scoregate.kernel.types.conversation import Conversation, EndReason, GoalVerdict, Turn, without_details
+from scoregate.kernel.types.text import truncate_middle
 
 if TYPE_CHECKING:
-    from scoregate.core.conversation import Session
+    from scoregate.kernel.types.conversation import Session
     from scoregate.models import Model
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from scoregate.core.conversation import EndReason, GoalVerdict, Turn
+from scoregate.kernel.types.conversation import EndReason, GoalVerdict, Turn
 
 _SAME_EXCHANGES = 3
 _REPEATED_TURNS, _RECENT_TURNS = 5, 6

@@ -6,9 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scoregate.core.event_values import ErrorInfo, Fingerprint
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.engine.calls import is_async
 from scoregate.engine.driver import Front
 from scoregate.engine.environment import Selection, select_suite
@@ -24,6 +21,9 @@ from scoregate.execution.conversation import (
 )
 from scoregate.execution.metrics import MetricSelection
 from scoregate.grading.prompts import digest_texts
+from scoregate.kernel.types.event_values import ErrorInfo, Fingerprint
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.suite import TARGET, RunLimits, Scorer, Suite
 from scoregate.metrics import Metric, build_scorers
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.steps import Step
-from scoregate.core.declarations.declaration import Feature
 from scoregate.features.table import FEATURES
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.types.declarations.declaration import Feature
 
 if TYPE_CHECKING:
-    from scoregate.core.sections import Section
+    from scoregate.kernel.types.sections import Section
 
 
 class SectionStep(Step):

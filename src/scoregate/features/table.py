@@ -5,7 +5,6 @@ Settings import this table, so a feature's module `declare` imports nothing heav
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import Feature
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
@@ -18,6 +17,7 @@ from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.traces.declare import FEATURE as TRACES
+from scoregate.kernel.types.declarations.declaration import Feature
 
 FEATURES: tuple[Feature, ...] = (
     Feature("setup"),

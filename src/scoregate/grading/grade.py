@@ -9,7 +9,7 @@ from enum import StrEnum
 from math import inf, nextafter
 from typing import Any, TypeAlias
 
-from scoregate.core.evaluation import Assertion, Evaluation, Label, Scale, Threshold, require_number
+from scoregate.kernel.types.evaluation import Assertion, Evaluation, Label, Scale, Threshold, require_number
 
 PASS_AT_ONE = Threshold(gte=1)
 Value: TypeAlias = float | str | None

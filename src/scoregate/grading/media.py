@@ -6,9 +6,9 @@ import re
 from base64 import b64decode
 from typing import Any
 
-from scoregate.core.media import Media, find_known, format_size
-from scoregate.core.records import record
 from scoregate.errors import MediaError, ModelGone, RefusedRequest
+from scoregate.kernel.types.media import Media, find_known, format_size
+from scoregate.kernel.types.records import record
 
 MOST_MEDIA = 20
 MOST_BYTES = 50_000_000

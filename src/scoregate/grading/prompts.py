@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from scoregate.core.json_io import to_text
-from scoregate.core.media import Media
-from scoregate.core.text import replace_surrogates
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.media import Media
+from scoregate.kernel.types.text import replace_surrogates
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from scoregate.core.evaluation import Evaluation, Label
-from scoregate.core.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.suite import Scorer
 from scoregate.engine.calls import is_async
 from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.grading.grade import Grade
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.evaluation import Evaluation, Label
+from scoregate.kernel.types.event_values import Choice, ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.suite import Scorer
 
 SubjectReader: TypeAlias = Callable[[Any, Any], Subject]
 GradeObserver: TypeAlias = Callable[[Any, Grade | ErrorInfo], None]

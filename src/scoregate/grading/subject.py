@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.conversation import Conversation
-from scoregate.core.json_io import to_text
 from scoregate.enums import TestType
+from scoregate.kernel.types.conversation import Conversation
+from scoregate.kernel.types.json_io import to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from scoregate.core.json_io import to_text
 from scoregate.errors import JudgmentValidationError
 from scoregate.grading.grade import Grade
 from scoregate.grading.judge import ask_choice, ask_number
@@ -19,6 +18,7 @@ from scoregate.grading.prompts import (
 from scoregate.grading.subject import Subject
 from scoregate.judges.result import NO, YES, to_grade
 from scoregate.judges.versions import JudgeVersion
+from scoregate.kernel.types.json_io import to_text
 
 OUTPUT, TRACE = "output", "trace"
 RESERVED_NAMES = frozenset({OUTPUT, TRACE})

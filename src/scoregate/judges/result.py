@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.evaluation import Scale, Usage
-from scoregate.core.event_values import Choice, ErrorInfo
 from scoregate.grading.grade import Grade
 from scoregate.judges.responses import Citation
 from scoregate.judges.versions import JudgeVersion
+from scoregate.kernel.types.evaluation import Scale, Usage
+from scoregate.kernel.types.event_values import Choice, ErrorInfo
 
 YES, NO = "Yes", "No"
 _BINARY_SCORES = {YES: 1.0, NO: 0.0}

@@ -9,9 +9,6 @@ from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from scoregate.core.event_values import ErrorInfo, Fingerprint
-from scoregate.core.suite import Scorer
-from scoregate.core.usage import METER
 from scoregate.engine.calls import await_result, is_async
 from scoregate.engine.fingerprint import fingerprint_object
 from scoregate.errors import JudgmentValidationError
@@ -24,6 +21,9 @@ from scoregate.judges.prompt_judge import grade_by_prompt, prompt_version
 from scoregate.judges.responses import Response
 from scoregate.judges.result import NO, YES, JudgeResult, possible_scores, to_grade
 from scoregate.judges.versions import JudgeVersion
+from scoregate.kernel.types.event_values import ErrorInfo, Fingerprint
+from scoregate.kernel.types.suite import Scorer
+from scoregate.kernel.types.usage import METER
 
 _NO_EFFECT = ("name",)
 ResultObserver = Callable[[str, Any, JudgeResult], None]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 
-from scoregate.core.text import is_whole_number
 from scoregate.errors import JudgmentValidationError, StoreError
 from scoregate.grading.prompts import placeholders
 from scoregate.judges.code_judge import Judge
 from scoregate.judges.state import JudgeState, load_judge
+from scoregate.kernel.types.text import is_whole_number
 from scoregate.store import JUDGES, Store
 from scoregate.store.judges import Category, Grading, ScoreType, VersionNumber
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
-from scoregate.core.text import is_positive_number
+from scoregate.kernel.types.text import is_positive_number
 
 # A server needs these to find programs, its caches and temporary files. Everything else, keys above all, is named.
 INHERITED_VARIABLES = (

@@ -8,10 +8,10 @@ from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
-from scoregate.core.json_io import dump, to_plain
-from scoregate.core.media import TYPES, Media
-from scoregate.core.trajectory_steps import ToolCall
 from scoregate.errors import McpServerError, MediaError
+from scoregate.kernel.types.json_io import dump, to_plain
+from scoregate.kernel.types.media import TYPES, Media
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.mcp_servers.session import McpSession
 
 _LONGEST_ERROR = 4_000

@@ -12,8 +12,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from scoregate.agents.process import first_error
-from scoregate.core.event_values import MOST_TOOLS
 from scoregate.errors import McpServerError, MissingExtra
+from scoregate.kernel.types.event_values import MOST_TOOLS
 from scoregate.mcp_servers.definition import ServerDefinition
 from scoregate.mcp_servers.http_client import make_http_client
 from scoregate.mcp_servers.process import MessageStreams, start_server

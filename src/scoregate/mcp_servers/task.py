@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.json_io import dump, to_plain
-from scoregate.core.text import is_whole_number
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
 from scoregate.errors import AgentError
+from scoregate.kernel.types.json_io import dump, to_plain
+from scoregate.kernel.types.text import is_whole_number
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.mcp_servers.definition import ServerDefinition, make_definition
 from scoregate.mcp_servers.results import call_tool
 from scoregate.mcp_servers.session import McpSession, open_session

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scoregate.core.comparison.tool_changes import describe_tool_changes
-from scoregate.core.event_values import ListedTool
-from scoregate.core.json_io import dump
 from scoregate.engine.trial import record_tools
 from scoregate.errors import McpServerError
+from scoregate.kernel.compare.tool_changes import describe_tool_changes
+from scoregate.kernel.types.event_values import ListedTool
+from scoregate.kernel.types.json_io import dump
 
 _DIGITS = 16
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from scoregate.core.json_io import dump, to_plain
-from scoregate.core.task_trace import read_content
-from scoregate.core.text import truncate_middle
-from scoregate.core.trajectory_steps import Message, Step, ToolCall
 from scoregate.errors import AgentError
+from scoregate.kernel.types.json_io import dump, to_plain
+from scoregate.kernel.types.task_trace import read_content
+from scoregate.kernel.types.text import truncate_middle
+from scoregate.kernel.types.trajectory_steps import Message, Step, ToolCall
 from scoregate.mcp_servers.results import call_tool
 from scoregate.mcp_servers.session import McpSession
 

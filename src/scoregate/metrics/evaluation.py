@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.json_io import to_text
 from scoregate.engine.sync import run_sync_and_close
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.conversation import Conversation, Turn
+from scoregate.kernel.types.json_io import to_text
 from scoregate.metrics.metric import MetricResult
 
 MULTI_TURN = (TestType.MULTI_TURN,)

@@ -10,7 +10,6 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.core.evaluation import Scale, require_number
 from scoregate.engine.calls import await_result, is_async
 from scoregate.engine.imports import module_name
 from scoregate.engine.signatures import read_parameters
@@ -26,6 +25,7 @@ from scoregate.grading.grade import (
     pass_fail_grade,
 )
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.evaluation import Scale, require_number
 from scoregate.metrics.evaluation import OfOutputs
 from scoregate.metrics.metric import ALL_TEST_TYPES, Metric, MetricResult, ScoreType
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from scoregate.core.conversation import Conversation, GoalVerdict
-from scoregate.core.evaluation import Assertion
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.grading.grade import PASS_AT_ONE, Grade
 from scoregate.grading.judge import ask, turns_field
 from scoregate.grading.prompts import Template
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.conversation import Conversation, GoalVerdict
+from scoregate.kernel.types.evaluation import Assertion
 from scoregate.metrics.evaluation import MULTI_TURN, OfConversations, check_conversation, check_scope
 from scoregate.metrics.judges import ScaledJudge
 

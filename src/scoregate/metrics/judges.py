@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scoregate.core.evaluation import Scale
-from scoregate.core.event_values import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
 from scoregate.grading.grade import (
@@ -29,6 +27,8 @@ from scoregate.grading.prompts import (
     render_question,
 )
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.evaluation import Scale
+from scoregate.kernel.types.event_values import Choice
 from scoregate.metrics.evaluation import MULTI_TURN, OfConversations, OfOutputs, check_conversation, check_scope
 from scoregate.metrics.metric import Metric, ScoreType
 

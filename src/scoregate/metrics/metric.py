@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from scoregate.core.event_values import Choice
 from scoregate.enums import TestType
 from scoregate.errors import MetricError, ModelError
 from scoregate.grading.grade import Grade, Value
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.event_values import Choice
 from scoregate.metrics.documents import (
     load_metric,
     metric_config,

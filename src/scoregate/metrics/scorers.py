@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from scoregate.core.event_values import Fingerprint
-from scoregate.core.suite import Scorer
 from scoregate.engine.evaluators import make_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_object
 from scoregate.engine.fingerprint import fingerprint_function as function_fingerprint
@@ -16,6 +14,8 @@ from scoregate.errors import MetricError
 from scoregate.grading.grade import Grade
 from scoregate.grading.scorers import SubjectReader, build_scorer
 from scoregate.grading.subject import Subject
+from scoregate.kernel.types.event_values import Fingerprint
+from scoregate.kernel.types.suite import Scorer
 from scoregate.metrics.function import FunctionMetric
 from scoregate.metrics.judges import Judge
 from scoregate.metrics.metric import Metric

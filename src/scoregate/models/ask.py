@@ -11,9 +11,9 @@ from functools import partial
 from random import uniform
 from time import perf_counter
 
-from scoregate.core.backoff import backoff_s
-from scoregate.core.evaluation import Usage
 from scoregate.errors import BudgetSpent
+from scoregate.kernel.types.backoff import backoff_s
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
 from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call

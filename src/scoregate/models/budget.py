@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.usage import UsageMeter, current_meter, suite_meter
 from scoregate.errors import BudgetSpent
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.usage import UsageMeter, current_meter, suite_meter
 from scoregate.models.settings import ModelSettings, Price, load_model_settings
 
 _CALL_STARTED, _CALL_ENDED = "+", "-"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError
 
-from scoregate.core.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
 from scoregate.models.budget import CallAccounting
 from scoregate.models.calls import Call
 from scoregate.models.settings import CacheMode

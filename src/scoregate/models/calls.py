@@ -13,9 +13,9 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from pydantic_core import from_json
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.task_trace import ModelCall
-from scoregate.core.usage import UsageMeter
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.task_trace import ModelCall
+from scoregate.kernel.types.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)

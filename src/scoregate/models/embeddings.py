@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from scoregate.core.text import parse_number, replace_surrogates
 from scoregate.errors import MalformedAnswer
+from scoregate.kernel.types.text import parse_number, replace_surrogates
 from scoregate.models.ask import ask
 from scoregate.models.budget import current_model_settings
 from scoregate.models.calls import ASYNC, Call, ModelResponse, run_steps_async

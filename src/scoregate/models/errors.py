@@ -9,7 +9,6 @@ from datetime import date
 from enum import Enum
 from typing import Any
 
-from scoregate.core.backoff import retry_after_s
 from scoregate.errors import (
     BudgetSpent,
     ContentFiltered,
@@ -21,6 +20,7 @@ from scoregate.errors import (
     ScoregateError,
     Unreachable,
 )
+from scoregate.kernel.types.backoff import retry_after_s
 from scoregate.models.calls import parse_object
 
 # https://platform.openai.com/docs/deprecations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from scoregate.core.call_headers import ADDRESS_VARIABLE, COUNTED, describe_origin
-from scoregate.core.usage import current_meter
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE, COUNTED, describe_origin
+from scoregate.kernel.types.usage import current_meter
 
 # Set by the host where the gateway records.
 RECORDS_VARIABLE = "SCOREGATE_GATEWAY_RECORDS"

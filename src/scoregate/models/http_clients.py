@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
-from scoregate.core.cleanup import CLEANUPS
 from scoregate.errors import MissingExtra, MissingKey
+from scoregate.kernel.types.cleanup import CLEANUPS
 from scoregate.models.providers import ModelTarget
 
 if TYPE_CHECKING:

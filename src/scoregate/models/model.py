@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from scoregate.core.evaluation import Usage
+from scoregate.kernel.types.evaluation import Usage
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

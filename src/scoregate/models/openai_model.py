@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.usage import sum_usage
 from scoregate.errors import MalformedAnswer, ModelError
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.usage import sum_usage
 from scoregate.models.ask import ask
 from scoregate.models.budget import current_model_settings
 from scoregate.models.calls import ASYNC, SYNC, Answer, Mode, Steps, run_steps, run_steps_async

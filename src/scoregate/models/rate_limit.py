@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from scoregate.core.backoff import backoff_s, parse_number
+from scoregate.kernel.types.backoff import backoff_s, parse_number
 from scoregate.models.rate_search import RateSearch
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

@@ -11,9 +11,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.task_trace import read_content
 from scoregate.errors import ContentFiltered, MalformedAnswer, ScoregateError
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.task_trace import read_content
 from scoregate.models.answer_json import find_object, read_whole_object
 from scoregate.models.calls import Answer
 from scoregate.models.model import Generation

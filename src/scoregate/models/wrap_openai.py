@@ -9,7 +9,7 @@ from functools import cache, lru_cache, wraps
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from scoregate.core.evaluation import Usage
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.models.ask import ask, find_cached_answer
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.calls import (

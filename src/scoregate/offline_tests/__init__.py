@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.judges import JudgeVersionPin, TestConfig
+from scoregate.kernel.types.lazy_names import make_dir, make_getattr
 from scoregate.offline_tests.client import Evaluations, OfflineTestsFactory
 from scoregate.offline_tests.results import AgentFunction, OfflineTestResult, PassConditionFn, ScorerData, ScoringResult
 from scoregate.offline_tests.tracer import OfflineTracer, Recording, observe

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.json_io import dump, sort_sets
-from scoregate.core.suite import Case, Description, Scorer
-from scoregate.core.text import LONGEST_NAME, case_name
-from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.calls import is_async
 from scoregate.engine.fingerprint import fingerprint_function
 from scoregate.errors import ScoregateError
 from scoregate.grading.prompts import digest_texts
 from scoregate.judges import JudgeVersion
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.json_io import dump, sort_sets
+from scoregate.kernel.types.suite import Case, Description, Scorer
+from scoregate.kernel.types.text import LONGEST_NAME, case_name
+from scoregate.kernel.types.trace import Trace
 from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.suite import PASS_CONDITION, OfflineRun
 from scoregate.store.judges import Operator, StoredCheck, StoredSuiteCase

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoregate.core.suite import RunLimits
-from scoregate.core.text import is_positive_number, is_whole_number
 from scoregate.datasets import Dataset, Example
 from scoregate.errors import InvalidDataset, JudgmentValidationError
 from scoregate.judges import (
@@ -20,6 +18,8 @@ from scoregate.judges import (
     unstored_version,
 )
 from scoregate.judges.prompt_judge import TRACE
+from scoregate.kernel.types.suite import RunLimits
+from scoregate.kernel.types.text import is_positive_number, is_whole_number
 from scoregate.offline_tests.agent import map_arguments
 from scoregate.offline_tests.results import (
     AgentFunction,

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.trace import Trace
 from scoregate.datasets import Datasets, Example
 from scoregate.judges import JudgeResult, JudgesFactory, TestConfigs
+from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.trace import Trace
 from scoregate.offline_tests.traces import Traces
 
 Status = Literal["completed", "error", "skipped"]

@@ -10,13 +10,13 @@ from time import perf_counter
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.json_io import dump, sort_sets
-from scoregate.core.suite import Case, Description
-from scoregate.core.text import LONGEST_NAME, case_name
-from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.grading.subject import Subject
 from scoregate.judges import JudgeResult
+from scoregate.kernel.types.json_io import dump, sort_sets
+from scoregate.kernel.types.suite import Case, Description
+from scoregate.kernel.types.text import LONGEST_NAME, case_name
+from scoregate.kernel.types.trace import Trace
 from scoregate.offline_tests.tracer import Recording
 
 _OUTPUT = "output"

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.suite import Suite
-from scoregate.core.usage import sum_usage
 from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.environment import Selection, events_folder
 from scoregate.engine.event_log import EventLog
@@ -20,6 +17,9 @@ from scoregate.engine.results import make_result
 from scoregate.engine.run import report_failed_suite
 from scoregate.engine.terminal import one_line, print_text, show_progress
 from scoregate.errors import JudgmentTestError
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.suite import Suite
+from scoregate.kernel.types.usage import sum_usage
 from scoregate.offline_tests.results import OfflineTestResult, ScoringResult, Status, skipped_result, to_scorer_data
 from scoregate.offline_tests.rows import Attempt
 from scoregate.offline_tests.suite import OfflineRun

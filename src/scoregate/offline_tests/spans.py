@@ -14,7 +14,7 @@ from opentelemetry import trace as api
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from scoregate.core.trace import Span
+from scoregate.kernel.types.trace import Span
 
 _MOST_SPANS = 5_000
 _SAMPLED = api.TraceFlags(api.TraceFlags.SAMPLED)

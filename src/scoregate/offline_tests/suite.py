@@ -8,10 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.suite import TARGET, Case, Description, RunLimits, Scorer, Suite
-from scoregate.core.trace import Trace
 from scoregate.datasets import Example
 from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.errors import EXIT_EXCEPTIONS
@@ -21,6 +17,10 @@ from scoregate.errors import JudgmentValidationError, MissingExtra
 from scoregate.grading.prompts import digest_texts
 from scoregate.grading.subject import Subject
 from scoregate.judges import JudgeResult, JudgeVersion, build_scorers
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.suite import TARGET, Case, Description, RunLimits, Scorer, Suite
+from scoregate.kernel.types.trace import Trace
 from scoregate.offline_tests.agent import AgentTask, ArgumentMapping, error_text
 from scoregate.offline_tests.results import AgentFunction, PassConditionFn, to_scorer_data
 from scoregate.offline_tests.rows import Attempt, cases_of, describe_example

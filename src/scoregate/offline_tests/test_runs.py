@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid4
 
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.suite import Case
-from scoregate.core.trace import Trace
 from scoregate.engine.environment import events_folder, read_selection, select_cases
 from scoregate.engine.exit_status import fail_now, is_called_by_script
 from scoregate.errors import JudgmentValidationError, MissingExtra
 from scoregate.judges import JudgesFactory
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.suite import Case
+from scoregate.kernel.types.trace import Trace
 from scoregate.offline_tests.agent import error_text
 from scoregate.offline_tests.checked_run import CheckedRun, Recorded, holds, to_example
 from scoregate.offline_tests.results import OfflineTestResult, ScoringResult

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, contextmanager
 from time import time_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scoregate.core.json_io import dump, dump_plain
-from scoregate.core.trace import CALL_ARGUMENTS, Span, Trace
 from scoregate.engine.calls import is_async
 from scoregate.engine.errors import make_error_info
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.json_io import dump, dump_plain
+from scoregate.kernel.types.trace import CALL_ARGUMENTS, Span, Trace
 
 if TYPE_CHECKING:
     from scoregate.offline_tests.spans import SpanCollector

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.trace import Span, Trace
-from scoregate.core.trajectories.otlp import read_otlp
 from scoregate.errors import JudgmentValidationError, OtlpError
+from scoregate.kernel.types.trace import Span, Trace
+from scoregate.kernel.types.trajectories.otlp import read_otlp
 from scoregate.store import Store, load_trace, save_trace
 
 _ERROR_CODE = 2

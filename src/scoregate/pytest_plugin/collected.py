@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scoregate.core.event_values import Origin
-from scoregate.core.identity import bounded_name, digest, identify_case
-from scoregate.core.json_io import sort_sets, to_plain
-from scoregate.core.suite import Case, Description
-from scoregate.core.text import LONGEST_NAME, is_whole_number, replace_surrogates
 from scoregate.engine.environment import Selection, select_cases
 from scoregate.engine.imports import relative_path
+from scoregate.kernel.types.event_values import Origin
+from scoregate.kernel.types.identity import bounded_name, digest, identify_case
+from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.suite import Case, Description
+from scoregate.kernel.types.text import LONGEST_NAME, is_whole_number, replace_surrogates
 from scoregate.pytest_plugin.langsmith_feedback import is_recorded, read_marks
 
 MARK = FIXTURE = "scoregate"

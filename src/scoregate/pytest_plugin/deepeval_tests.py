@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.test_outcomes import OUTCOMES_FILE, TestOutcome, identify_deepeval_case
+from scoregate.kernel.types.test_outcomes import OUTCOMES_FILE, TestOutcome, identify_deepeval_case
 from scoregate.pytest_plugin.recorder import TRIALS_FIELD
 
 _MODULE = "deepeval.test_run.test_run"

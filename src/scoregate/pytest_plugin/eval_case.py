@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.evals.scores import ScoreReader, make_threshold
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 
 if TYPE_CHECKING:
     from _pytest.outcomes import Failed

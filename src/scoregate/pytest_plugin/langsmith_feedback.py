@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.identity import bounded_name
-from scoregate.core.records import record
-from scoregate.core.text import is_whole_number
 from scoregate.evals.scores import is_bool
+from scoregate.kernel.types.identity import bounded_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import is_whole_number
 
 MARK = "langsmith"
 _TESTING = "langsmith.testing"

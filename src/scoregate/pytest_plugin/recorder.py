@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.json_io import dump
-from scoregate.core.usage import METER, UsageMeter, collect_usage
 from scoregate.engine.environment import name_calls_at_gateway, read_selection
 from scoregate.errors import ScoregateError
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.usage import METER, UsageMeter, collect_usage
 from scoregate.pytest_plugin.collected import (
     PLACE,
     Plan,

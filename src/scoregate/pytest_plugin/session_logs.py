@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin
-from scoregate.core.json_io import dump
-from scoregate.core.usage import UsageMeter
 from scoregate.engine.environment import events_folder, run_message
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.suite_names import claim_name
 from scoregate.engine.trial import report_budget_stop
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Origin
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.usage import UsageMeter
 from scoregate.pytest_plugin.collected import Place, Plan, PlannedSuite
 from scoregate.pytest_plugin.eval_case import PASSED
 from scoregate.version import __version__

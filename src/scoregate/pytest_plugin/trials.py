@@ -11,17 +11,17 @@ from zlib import crc32
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
-from scoregate.core.json_io import dump, sort_sets, to_plain
-from scoregate.core.text import LONGEST_NAME
-from scoregate.core.usage import UsageMeter
 from scoregate.engine.environment import events_folder
 from scoregate.engine.errors import make_error_info
 from scoregate.engine.imports import relative_path
 from scoregate.engine.media_files import record_media
 from scoregate.engine.trial import make_usage_fields
 from scoregate.errors import NotRecordable
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
+from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.text import LONGEST_NAME
+from scoregate.kernel.types.usage import UsageMeter
 from scoregate.pytest_plugin.collected import Options, Place, describe_parameters, find_name, find_origin, read_options
 from scoregate.pytest_plugin.eval_case import CASE, PASSED, BelowThreshold, EvalCase
 from scoregate.pytest_plugin.langsmith_feedback import LOGGED, Feedback, LoggedCase, find_output_keys

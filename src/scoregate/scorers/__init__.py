@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_dir, make_getattr
+from scoregate.kernel.types.lazy_names import make_dir, make_getattr
 from scoregate.scorers.check import Check, WrappedScorer, scorer
 from scoregate.scorers.documents import json_equals, json_schema, json_valid, latency, numeric_close
 from scoregate.scorers.texts import (

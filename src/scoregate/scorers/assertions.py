@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.check import Check, Values, check_length, import_extra
 from scoregate.scorers.documents import json_schema, json_valid
 from scoregate.scorers.output_texts import read_json_text

@@ -8,13 +8,13 @@ from importlib import import_module
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.evaluation import Evaluation, Scale, Threshold
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.kernel.types.evaluation import Evaluation, Scale, Threshold
 from scoregate.scorers.output_texts import EXPECTED, read_output, read_text, select_field
 
 if TYPE_CHECKING:
-    from scoregate.core.trajectories.trajectory import Trajectory
+    from scoregate.kernel.types.trajectories.trajectory import Trajectory
 
 NO_TRAJECTORY = (
     "{name} needs a trajectory, and nothing of this case was recorded: return a Trajectory from the task, call models "

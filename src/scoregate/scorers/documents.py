@@ -9,9 +9,9 @@ from functools import cache
 from math import isclose, isfinite
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, require_number
-from scoregate.core.json_io import to_plain_with_nan, to_text
-from scoregate.core.text import parse_number
+from scoregate.kernel.types.evaluation import Evaluation, require_number
+from scoregate.kernel.types.json_io import to_plain_with_nan, to_text
+from scoregate.kernel.types.text import parse_number
 from scoregate.scorers.check import Check, Values, find_expected, import_extra, pass_or_fail, read_argument
 from scoregate.scorers.pattern_search import search_pattern
 
@@ -180,7 +180,7 @@ def _have_same_bytes(wanted: Any, output: Any) -> bool:
     """Whether both are references to one image or recording. Its name does not count, as in `Media` itself."""
     if not isinstance(wanted, dict) or "media" not in wanted or not isinstance(output, dict):
         return False
-    from scoregate.core.media import read_reference
+    from scoregate.kernel.types.media import read_reference
 
     one, other = read_reference(wanted), read_reference(output)
     return one is not None and other is not None and one.digest == other.digest

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.grading.prompts import digest_texts
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.scorers.check import Values, check_length
 from scoregate.scorers.output_texts import check_field
 

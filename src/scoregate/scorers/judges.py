@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.evaluation import Evaluation, Threshold, require_number
-from scoregate.core.event_values import Choice
-from scoregate.core.json_io import to_text
 from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.judge import ask_choice
 from scoregate.grading.prompts import Template, describe_choices, describe_pair, digest_texts, render_question
+from scoregate.kernel.types.evaluation import Evaluation, Threshold, require_number
+from scoregate.kernel.types.event_values import Choice
+from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.check import NO_TRAJECTORY, require_all_steps
 from scoregate.scorers.output_texts import check_field, read_output
 
 if TYPE_CHECKING:
-    from scoregate.core.trajectories.trajectory import Trajectory
+    from scoregate.kernel.types.trajectories.trajectory import Trajectory
     from scoregate.models import Model
 
 _YES, _NO = "Yes", "No"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scoregate.core.json_io import to_plain, to_text
+from scoregate.kernel.types.json_io import to_plain, to_text
 
 EXPECTED = "the expected output"
 WHOLE = "$"
@@ -140,7 +140,7 @@ def refuse_media(plain: Any, scorer: str, what: str) -> None:
     Raises:
         ValueError: the plain data has one.
     """
-    from scoregate.core.media import find_references
+    from scoregate.kernel.types.media import find_references
 
     for reference in find_references(plain):
         kind = "an image" if reference.type.startswith("image/") else "a recording"
@@ -148,7 +148,7 @@ def refuse_media(plain: Any, scorer: str, what: str) -> None:
 
 
 def _is_media(plain: Any) -> bool:
-    from scoregate.core.media import read_reference
+    from scoregate.kernel.types.media import read_reference
 
     if not isinstance(plain, list):
         return read_reference(plain) is not None

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.scorers.check import Check, Values, check_length, import_extra
 from scoregate.scorers.output_texts import add_field
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import Choice
-from scoregate.core.json_io import to_text
 from scoregate.engine.baseline_outputs import current_trial, recorded_baseline
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial, serialize_output
 from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
 from scoregate.grading.prompts import Template, digest_texts
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import Choice
+from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.output_texts import check_field, read_output
 
 if TYPE_CHECKING:

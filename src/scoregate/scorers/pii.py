@@ -11,8 +11,8 @@ from functools import cache
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from scoregate.core.evaluation import Evaluation
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.scorers.check import Check, Values, check_length, import_extra
 from scoregate.scorers.output_texts import add_field, read_json_text, select_field
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_text
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.check import (
     Check,
     Values,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.core.json_io import to_plain
-from scoregate.core.text import parse_number
-from scoregate.core.trajectory_steps import ToolCall, strip_server
+from scoregate.kernel.types.json_io import to_plain
+from scoregate.kernel.types.text import parse_number
+from scoregate.kernel.types.trajectory_steps import ToolCall, strip_server
 from scoregate.scorers.pattern_search import search_pattern
 
 Arguments = Mapping[str, Any]

@@ -11,14 +11,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_plain
-from scoregate.core.relative_paths import matches_path
-from scoregate.core.shell_operators import find_shell_operator
-from scoregate.core.text import is_positive_number, is_whole_number
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall, strip_server
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.json_io import to_plain
+from scoregate.kernel.types.relative_paths import matches_path
+from scoregate.kernel.types.shell_operators import find_shell_operator
+from scoregate.kernel.types.text import is_positive_number, is_whole_number
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall, strip_server
 from scoregate.scorers.check import NO_TRAJECTORY, Check, pass_or_fail, require_all_steps
 from scoregate.scorers.commands import run_command
 from scoregate.scorers.tool_matching import (

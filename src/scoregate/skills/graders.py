@@ -12,11 +12,11 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.json_io import to_text
-from scoregate.core.records import record
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.scorers import (
     called,
     command_passes,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from scoregate.core.json_io import to_text
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.trajectory_steps import ToolCall
 
 _TOOLS = frozenset({"skill", "activate_skill", "load_skill", "use_skill"})
 _NAMES = ("skill", "name")

@@ -12,12 +12,12 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.json_io import to_text
-from scoregate.core.relative_paths import is_below
-from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
-from scoregate.core.text import truncate_middle
-from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.relative_paths import is_below
+from scoregate.kernel.types.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
+from scoregate.kernel.types.text import truncate_middle
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.scorers import command_passes, judge
 from scoregate.scorers.check import require_all_steps
 from scoregate.skills.graders import Trial, run_grader

@@ -9,12 +9,12 @@ from typing import Any
 import anyio.to_thread
 
 from scoregate.agents import CommandAgent, command_agent
-from scoregate.core.runs.arms import Arm
-from scoregate.core.skill_cases import InputFile, SkillCase, SkillCases, is_graded
-from scoregate.core.skill_formats.formats import parse_cases
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import AgentError, SkillError
 from scoregate.evals import evaluate
+from scoregate.kernel.types.runs.arms import Arm
+from scoregate.kernel.types.skill_cases import InputFile, SkillCase, SkillCases, is_graded
+from scoregate.kernel.types.skill_formats.formats import parse_cases
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.skills.scorers import PASS_AT_ONE, ExpectationsScorer, TriggerScorer, list_statements
 from scoregate.skills.workspaces import ArmWorkspaces, MeasuredFiles, run_setup
 

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.agents.workspace import Workspace, copy_files, list_files, make_workspace
-from scoregate.core.relative_paths import is_below
 from scoregate.errors import AgentError
+from scoregate.kernel.types.relative_paths import is_below
 from scoregate.scorers.commands import run_command
 
 _SETUP_TIMEOUT = 120

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_dir, make_getattr
+from scoregate.kernel.types.lazy_names import make_dir, make_getattr
 
 if TYPE_CHECKING:
     from scoregate.store.baseline_outputs import (

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import PairwiseComparison
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import PairwiseComparison
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run
 from scoregate.store.protocol import Store
 from scoregate.store.verdicts import VERDICTS, Verdict, Winner, majority_winner, read_verdicts
 

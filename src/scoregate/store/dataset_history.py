@@ -12,8 +12,8 @@ from functools import partial
 from io import SEEK_END
 from typing import Any, BinaryIO
 
-from scoregate.core.records import record
 from scoregate.errors import StoreError
+from scoregate.kernel.types.records import record
 from scoregate.store.datasets import Head, Positions, apply_runs
 from scoregate.store.errors import check_items
 from scoregate.store.json_lines import encode_row, parse_item

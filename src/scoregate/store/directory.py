@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scoregate.core.records import record
 from scoregate.errors import ReadOnlyStore, StoreError
+from scoregate.kernel.types.records import record
 from scoregate.store.errors import conflict_message
 from scoregate.store.kinds import Key, Kind, T
 from scoregate.store.paths import collection_path, display_path, find_keys

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 
-from scoregate.core.text import replace_surrogates
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import Item
 from scoregate.store.secret_references import check_secret, check_secrets, check_url_secrets

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.core.text import replace_surrogates
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.store.errors import check_distinct_items, conflict_message, error_message
 from scoregate.store.kinds import Kind, T
 

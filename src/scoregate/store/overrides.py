@@ -9,9 +9,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, FiniteFloat, TypeAdapter
 
-from scoregate.core.comparison.agreement import Calibrations
-from scoregate.core.comparison.judge_checks import Review
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField, Threshold
+from scoregate.kernel.compare.agreement import Calibrations
+from scoregate.kernel.compare.judge_checks import Review
+from scoregate.kernel.types.evaluation import (
+    EvaluationOverride,
+    EvaluationOverrideComment,
+    EvaluationOverrideField,
+    Threshold,
+)
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store

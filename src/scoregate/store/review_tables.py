@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from scoregate.core.evaluation import EvaluationOverrideComment, EvaluationOverrideField
-from scoregate.core.text import describe_width
 from scoregate.errors import StoreError
+from scoregate.kernel.types.evaluation import EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.kernel.types.text import describe_width
 from scoregate.store.errors import check_distinct_items, error_details
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind, T

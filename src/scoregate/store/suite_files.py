@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from scoregate.core.text import replace_surrogates
 from scoregate.errors import StoreError
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.store.endpoints import ENDPOINTS, StoredEndpoint
 from scoregate.store.errors import error_message
 from scoregate.store.kinds import Kind

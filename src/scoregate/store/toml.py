@@ -9,8 +9,8 @@ from typing import Annotated, Any, BinaryIO, ClassVar
 
 from pydantic import AfterValidator, PrivateAttr, ValidationError
 
-from scoregate.core.text import replace_surrogates
 from scoregate.errors import StoreError
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.store.errors import check_distinct_items, conflict_message, error_details, located_message
 from scoregate.store.json_lines import INVISIBLE
 from scoregate.store.kinds import Kind, T

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scoregate.core.trace import Span, Trace
+from scoregate.kernel.types.trace import Span, Trace
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from scoregate.core.text import replace_surrogates
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.store.json_lines import JSON_LINES
 from scoregate.store.kinds import Kind
 from scoregate.store.protocol import Store

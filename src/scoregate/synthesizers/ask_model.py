@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import anyio
 from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
-from scoregate.core.text import replace_surrogates
 from scoregate.entities import Prompt, Test, TestConfiguration
 from scoregate.enums import TestType
 from scoregate.errors import BudgetSpent, MissingExtra, MissingKey, ModelGone, RateLimited, RefusedSchema, SettingsError
 from scoregate.grading.prompts import make_delimiter, render_messages
+from scoregate.kernel.types.text import replace_surrogates
 from scoregate.synthesizers.config import Brief
 from scoregate.synthesizers.sources import Chunk
 

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial
 from scoregate.errors import InvalidSuite
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, battle_key
 
 if TYPE_CHECKING:
     from scoregate.store import Verdict, Winner

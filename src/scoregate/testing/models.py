@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from scoregate.core.evaluation import (
+from scoregate.kernel.types.evaluation import (
     Assertion,
     Evaluation,
     EvaluationOverride,
@@ -15,7 +15,7 @@ from scoregate.core.evaluation import (
     EvaluationOverrideField,
     Threshold,
 )
-from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType, Pending
+from scoregate.kernel.types.event_values import HumanReviewField, HumanReviewFieldContentType, Pending
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic
 
-from scoregate.core.evaluation import require_number
-from scoregate.core.suite import Case
 from scoregate.engine.environment import events_folder
 from scoregate.engine.environment import run_message as environment_message
 from scoregate.engine.errors import make_error_info
@@ -19,6 +17,8 @@ from scoregate.engine.imports import caller_origin
 from scoregate.engine.run import finish_suite
 from scoregate.engine.suite_names import claim_name
 from scoregate.engine.trial import emit_case_started, serialize_output
+from scoregate.kernel.types.evaluation import require_number
+from scoregate.kernel.types.suite import Case
 from scoregate.testing.models import CreateHumanReviewJob, EvaluationWithId, OutputType, TestCaseType
 from scoregate.testing.suite import check_hash, describe_case, make_hasher, read_review_fields
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-from scoregate.core.event_values import ErrorInfo, HumanReviewField
-from scoregate.core.json_io import dump, sort_sets, to_plain
-from scoregate.core.suite import Case, Description, Suite, read_limits
-from scoregate.core.text import LONGEST_NAME, case_name, is_whole_number
 from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.trial import serialize_output
 from scoregate.errors import NotRecordable
+from scoregate.kernel.types.event_values import ErrorInfo, HumanReviewField
+from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.suite import Case, Description, Suite, read_limits
+from scoregate.kernel.types.text import LONGEST_NAME, case_name, is_whole_number
 from scoregate.testing.models import CreateHumanReviewJob, TestCaseConfig
 from scoregate.testing.util import md5
 

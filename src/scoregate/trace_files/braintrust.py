@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.core.text import parse_amount
-from scoregate.core.trace import Span
+from scoregate.kernel.types.text import parse_amount
+from scoregate.kernel.types.trace import Span
 from scoregate.trace_files.parts import (
     CHAT,
     TOOL,

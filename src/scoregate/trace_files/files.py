@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile
-from scoregate.ci.documents.row_files import read_rows
-from scoregate.core.records import record
-from scoregate.core.text import describe_width, natural_sort_key
-from scoregate.core.trajectories.otlp import OtlpSpan, read_otlp, unpack
 from scoregate.errors import ImportFailed, OtlpError, UsageError
+from scoregate.kernel.run.documents.files import Part, ResultFile
+from scoregate.kernel.run.documents.row_files import read_rows
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import describe_width, natural_sort_key
+from scoregate.kernel.types.trajectories.otlp import OtlpSpan, read_otlp, unpack
 from scoregate.store.json_lines import parse_row
 from scoregate.store.tables import TableError, TableReader
 from scoregate.trace_files.formats import find_format

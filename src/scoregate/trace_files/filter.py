@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scoregate.core.text import parse_number
 from scoregate.errors import UsageError
+from scoregate.kernel.types.text import parse_number
 from scoregate.trace_files.traces import RecordedTrace
 
 LONGEST_EXPRESSION = 2_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.core.trace import Span
+from scoregate.kernel.types.trace import Span
 from scoregate.trace_files.parts import (
     AGENT,
     CHAT,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.core.text import parse_amount
-from scoregate.core.trace import Span
-from scoregate.core.trajectories.otlp import OtlpSpan, read_json_request
 from scoregate.errors import OtlpError
+from scoregate.kernel.types.text import parse_amount
+from scoregate.kernel.types.trace import Span
+from scoregate.kernel.types.trajectories.otlp import OtlpSpan, read_json_request
 from scoregate.trace_files.parts import Details, TracePart, UnknownRecord, read_tags
 from scoregate.trace_files.values import parse_json
 

@@ -7,9 +7,9 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
-from scoregate.core.records import record
-from scoregate.core.text import parse_amount
-from scoregate.core.trace import Span
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import parse_amount
+from scoregate.kernel.types.trace import Span
 
 CHAT, TOOL, AGENT = "chat", "execute_tool", "invoke_agent"
 _NS = 10**9

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.core.trace import Span
+from scoregate.kernel.types.trace import Span
 from scoregate.trace_files.otlp import make_part
 from scoregate.trace_files.parts import TracePart, as_mapping, first, read_text, read_time, require_id
 from scoregate.trace_files.values import parse_json

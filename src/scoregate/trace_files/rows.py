@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.json_io import to_plain
-from scoregate.core.records import record
-from scoregate.core.text import truncate_middle
+from scoregate.kernel.types.json_io import to_plain
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import truncate_middle
 from scoregate.store.candidates import Candidate
 from scoregate.store.json_lines import encode_row
 from scoregate.trace_files.duplicates import SIMILARITY, DuplicateFinder

@@ -7,12 +7,12 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
-from scoregate.core.records import record
-from scoregate.core.text import truncate_middle
-from scoregate.core.trajectories.otlp import OtlpSpan
-from scoregate.core.trajectories.spans import read_spans
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import Message
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import truncate_middle
+from scoregate.kernel.types.trajectories.otlp import OtlpSpan
+from scoregate.kernel.types.trajectories.spans import read_spans
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import Message
 from scoregate.trace_files import otlp
 from scoregate.trace_files.files import FileRecord
 from scoregate.trace_files.formats import FORMATS, find_format

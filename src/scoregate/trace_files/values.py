@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.core.trajectories.messages import StepReader
-from scoregate.core.trajectory_steps import Message, Step
+from scoregate.kernel.types.trajectories.messages import StepReader
+from scoregate.kernel.types.trajectory_steps import Message, Step
 
 LONGEST_TEXT = 200_000
 _DEEPEST = 6

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from scoregate.core.evaluation import EvaluationOverrideComment
+from scoregate.kernel.types.evaluation import EvaluationOverrideComment
 from scoregate.web.review_items import Side
 from scoregate.web.review_session import ReviewSession
 from scoregate.web.server import AccessKeys, Guard, error_handlers, page_routes

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from scoregate.core.evaluation import EvaluationOverrideComment, EvaluationOverrideField
-from scoregate.core.event_values import Choice
 from scoregate.errors import UsageError
+from scoregate.kernel.types.evaluation import EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.kernel.types.event_values import Choice
 from scoregate.store import OVERRIDES, VERDICTS, Override, Store, Verdict
 from scoregate.web.review_items import Battle, JudgedScore, Side, battle_key, judged_key, offered_choices
 from scoregate.web.review_queue import Queue, save_reviews

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scoregate.core.comparison.agreement import digest_fingerprint
-from scoregate.core.comparison.judge_checks import PASSING
-from scoregate.core.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField, Threshold
-from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField
-from scoregate.core.media import show_references
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import SuiteResult
 from scoregate.errors import UsageError
+from scoregate.kernel.compare.agreement import digest_fingerprint
+from scoregate.kernel.compare.judge_checks import PASSING
+from scoregate.kernel.types.evaluation import Evaluation, EvaluationOverrideComment, EvaluationOverrideField, Threshold
+from scoregate.kernel.types.event_values import Choice, EvaluatorInfo, HumanReviewField
+from scoregate.kernel.types.media import show_references
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.store import Override, Verdict, Winner
 
 

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scoregate.core.comparison.judge_checks import is_failing
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run
-from scoregate.core.text import natural_sort_key
+from scoregate.kernel.compare.judge_checks import is_failing
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.text import natural_sort_key
 from scoregate.store import Store
 from scoregate.store.kinds import Kind
 from scoregate.store.review_records import ChangeCounts, ReviewRecord, age_key, upsert

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from scoregate.core.comparison.agreement import Agreement, measure_agreement
-from scoregate.core.comparison.judge_checks import Review
-from scoregate.core.evaluation import EvaluationOverrideComment
 from scoregate.errors import UsageError
+from scoregate.kernel.compare.agreement import Agreement, measure_agreement
+from scoregate.kernel.compare.judge_checks import Review
+from scoregate.kernel.types.evaluation import EvaluationOverrideComment
 from scoregate.store import OVERRIDES, VERDICTS, Override, Source, Store
 from scoregate.store.review_records import age_key, remove_items
 from scoregate.web.review_items import (

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from scoregate.core.json_io import to_text
-from scoregate.core.text import natural_sort_key
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import UsageError
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.text import natural_sort_key
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.store import Store
 from scoregate.store.candidates import CANDIDATES, Candidate, Decision, read_candidates, save_decisions
 from scoregate.web.review_items import digest

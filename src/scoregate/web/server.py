@@ -22,8 +22,8 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scoregate.ci.report.html import assets
 from scoregate.errors import ScoregateError, UsageError
+from scoregate.kernel.report.html import assets
 
 POLICY = (
     "default-src 'none'",

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from scoregate.ci.report.html import assets
+from scoregate.kernel.report.html import assets
 from scoregate.web.server import POLICY, AccessKeys, Guard, error_handlers, page_routes
 from scoregate.web.view_runs import RunList
 

@@ -19,7 +19,8 @@ from typing import IO, Any, TypeAlias
 
 from starlette.exceptions import HTTPException
 
-from scoregate.ci.archive import (
+from scoregate.errors import RecordError
+from scoregate.kernel.judge.archive import (
     CASES_FILE,
     CONTROL,
     EXTRA,
@@ -30,15 +31,14 @@ from scoregate.ci.archive import (
     RunHead,
     read_head,
 )
-from scoregate.ci.archive.folder import open_nofollow
-from scoregate.ci.archive.marker import is_being_written
-from scoregate.ci.archive.media import MEDIA_FOLDER, MediaFolder
-from scoregate.ci.archive.progress import LiveRun, read_live
-from scoregate.ci.report.html import assets
-from scoregate.ci.report.text import display_name, excerpt, one_line
-from scoregate.core.media import MediaFile
-from scoregate.core.runs.cases import Status
-from scoregate.errors import RecordError
+from scoregate.kernel.judge.archive.folder import open_nofollow
+from scoregate.kernel.judge.archive.marker import is_being_written
+from scoregate.kernel.judge.archive.media import MEDIA_FOLDER, MediaFolder
+from scoregate.kernel.judge.archive.progress import LiveRun, read_live
+from scoregate.kernel.report.html import assets
+from scoregate.kernel.report.text import display_name, excerpt, one_line
+from scoregate.kernel.types.media import MediaFile
+from scoregate.kernel.types.runs.cases import Status
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
 # Reruns of cases are parts of a run, not runs.

@@ -65,7 +65,7 @@ def test_the_image_is_small_and_compiled(action: Action) -> None:
     )
     find = ("/opt/scoregate/lib", "-path", "*/scoregate/*", "-name", "*.template")
     compiled = podman("run", "--rm", "--entrypoint", "find", action.image, *find)
-    folders = (ROOT / "src/scoregate/ci/report", ROOT / "src/scoregate/features")
+    folders = (ROOT / "src/scoregate/kernel/report", ROOT / "src/scoregate/features")
     assert len(compiled.split()) == sum(len(list(folder.rglob("*.j2"))) for folder in folders)
 
 

@@ -9,16 +9,16 @@ import anyio
 import pytest
 from tests.features.alert.test_slow_decline import FALLING, compare_last, nights
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Work
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
 from scoregate.features.alert.issue import has_recovered
 from scoregate.features.alert.problems import Alert, AlertProblem, AlertState
 from scoregate.features.alert.second_run import find_alert
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 STOPPED = SimpleNamespace(stop=SimpleNamespace(is_set=lambda: True))
 

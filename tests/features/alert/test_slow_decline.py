@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.runs.dependencies import RunDependencies, ScriptDependencies
-from scoregate.core.runs.history import history_after
-from scoregate.core.runs.run import Conditions, Run
 from scoregate.features.alert.slow_decline import SlowDecline, decline_p, find_slow_declines
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.types.runs.dependencies import RunDependencies, ScriptDependencies
+from scoregate.kernel.types.runs.history import history_after
+from scoregate.kernel.types.runs.run import Conditions, Run
 
 NIGHT = 24 * 3600.0
 CASES = 100

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from tests.unit.core.builders import HALF, ExampleSuite, info, mark_source, run_of
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.event_values import Fingerprint
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import DEFAULTS, Criteria, Policy
-from scoregate.core.runs.run import Run
 from scoregate.features.arms.comparison import compare_arms
 from scoregate.features.arms.section import ArmView, build_arms
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.event_values import Fingerprint
+from scoregate.kernel.types.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import DEFAULTS, Criteria, Policy
+from scoregate.kernel.types.runs.run import Run
 
 WITHOUT = {"task": "without"}
 NAMES = (EXPECTATIONS, TRIGGERED, NOT_TRIGGERED)

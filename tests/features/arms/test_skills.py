@@ -16,7 +16,7 @@ from tests.features.arms.skills import AGENT, cases, settings, skill
 from tests.integration.host.conftest import Project, Ran
 from tests.unit.report.test_result_json import SCHEMA, closed
 
-from scoregate.ci.archive import read_run
+from scoregate.kernel.judge.archive import read_run
 
 FOLDER = "skills/paint"
 # Longer than the name of a file may be.

@@ -14,10 +14,10 @@ from tests.integration.github.place import Place
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.publish.delivery import PublishTarget
-from scoregate.core.runs.policy import Limits
 from scoregate.errors import GitHubRefused
 from scoregate.features.check_run.publisher import CheckRun
+from scoregate.kernel.job.publish.delivery import PublishTarget
+from scoregate.kernel.types.runs.policy import Limits
 
 pytestmark = pytest.mark.anyio
 

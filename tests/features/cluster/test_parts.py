@@ -11,13 +11,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.ci.launch import EventsReceived, Finished, Printed
-from scoregate.ci.plan import Launch, SourceKind, SuiteSource
-from scoregate.core.events import CaseStarted, SuiteStarted
-from scoregate.core.runs.run import Script
 from scoregate.features.cluster.budget import BudgetLeases, BudgetUse
 from scoregate.features.cluster.source_tree import pack_tree, unpack_tree
 from scoregate.features.cluster.wire import decode_event, encode_event, move_launch
+from scoregate.kernel.run.launch import EventsReceived, Finished, Printed
+from scoregate.kernel.run.plan import Launch, SourceKind, SuiteSource
+from scoregate.kernel.types.events import CaseStarted, SuiteStarted
+from scoregate.kernel.types.runs.run import Script
 
 
 def test_leases_and_costs_never_exceed_the_budget() -> None:

@@ -10,15 +10,15 @@ from types import MappingProxyType
 import pytest
 from tests.integration.host.conftest import Project
 
-from scoregate.ci.launch import EmitEvent, Host, launch_all
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import Settings
 from scoregate.features.cluster import executors
 from scoregate.features.cluster.call_relay import CallRelay, open_call_relay
 from scoregate.features.cluster.declare import ExecutorKind
 from scoregate.features.cluster.executor import ClusterOptions, Part, PartLost
 from scoregate.features.cluster.rate_limits import CallLeases
 from scoregate.features.cluster.source_tree import SourceTree
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.launch import EmitEvent, Host, launch_all
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 SUITE = """

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.comment_command import CommandRefused
 from scoregate.features.comments.grammar import LONGEST_COMMAND, HelpCommand, is_command, parse_command
 from scoregate.features.comments.rerun import RerunCommand
 from scoregate.features.comments.run import MOST_REPEATS, MOST_SUITES, RunCommand
 from scoregate.features.exemptions.accept_command import LONGEST_REASON, AcceptCommand
 from scoregate.features.steps import STEPS
+from scoregate.kernel.job.comment_command import CommandRefused
 
 TODAY = "2026-11-23"
 KINDS = [kind for step in STEPS for kind in step.comment_commands]

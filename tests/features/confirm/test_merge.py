@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judgement import ComparedSides
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.merge_shards import check_with_baseline
-from scoregate.core.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
-from scoregate.core.runs.confirmations import Confirmation, confirmations_of, with_confirmations
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.confirm.tries import MOST_CASES
 from scoregate.features.steps import STEPS
+from scoregate.kernel.job.shards.merge_shards import check_with_baseline
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
+from scoregate.kernel.types.runs.confirmations import Confirmation, confirmations_of, with_confirmations
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 
 def test_cases_in_quarantine_take_no_retries_of_others() -> None:

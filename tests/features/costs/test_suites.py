@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Usage
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.cost_estimates import Interval, sum_intervals
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.usage import sum_usage
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
 from scoregate.features.costs.trials import read_trials
+from scoregate.kernel.types.evaluation import Evaluation, Usage
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.cost_estimates import Interval, sum_intervals
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.usage import sum_usage
 from scoregate.models.settings import ModelSettings, Price
 
 SETTINGS = ModelSettings(prices={"ours": Price(1.0, 1.0)})

@@ -11,22 +11,22 @@ import anyio
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.archive import RUN_FILE, RunWriter, amend_run, read_run
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
-from scoregate.ci.judgement import ComparedSides
-from scoregate.ci.settings import Settings
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import BaseReference, Run
-from scoregate.core.slots import NO_SLOTS
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
 from scoregate.features.decline.rule import CHECK
 from scoregate.features.decline.step import DeclineStep
 from scoregate.features.steps import STEPS
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, amend_run, read_run
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import BaseReference, Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 

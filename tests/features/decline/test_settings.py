@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.policy import choose_policy, read_stored_policy
-from scoregate.ci.run_call import with_one_run_limits
-from scoregate.ci.settings import Settings, load_settings
-from scoregate.core.runs.policy import list_one_run_limits
-from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError
 from scoregate.features.decline.declare import DECLINE_WINDOW, MAX_DECLINE, Window, parse_window
+from scoregate.kernel.judge.policy import choose_policy, read_stored_policy
+from scoregate.kernel.judge.settings import Settings, load_settings
+from scoregate.kernel.run.run_call import with_one_run_limits
+from scoregate.kernel.types.runs.policy import list_one_run_limits
+from scoregate.kernel.types.runs.run import Run
 
 SUITES = '[suites."a*"]\nmax_decline = { fluency = 0.2 }\n'
 

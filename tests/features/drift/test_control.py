@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.core.runs.dependencies import CarriedFrom
 from scoregate.features.drift.control import _list_suites
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
 
 
 @pytest.mark.parametrize(("origin", "number"), [("carried", 0), ("kept", 0), ("", 1)])

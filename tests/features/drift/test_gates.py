@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.judgement import find_adjusters
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.runs.run import Run
 from scoregate.features.drift.step import STEP
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.judge.judgement import find_adjusters
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 
 def draw(rate: float, seed: int, cases: int = 500) -> list[float]:

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.ci.judgement import find_adjusters
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
 from scoregate.features.drift.step import STEP
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.judge.judgement import find_adjusters
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run
 
 Table = dict[int, float | None]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.features.foreign.connections import EVALUATOR, open_baseline_lookup
+from scoregate.kernel.types.evaluation import Evaluation, EvaluationOverride, EvaluationOverrideField
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 
 

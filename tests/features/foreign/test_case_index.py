@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation
 from scoregate.features.foreign.case_index import CaseIndex, Spool
+from scoregate.kernel.types.evaluation import Evaluation
 
 CASES = 10_000
 

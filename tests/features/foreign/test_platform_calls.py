@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.errors import StoreError
 from scoregate.features.foreign.cloud import Answer, FirstBaseline, PlatformRequest, ReviewJob, answer
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 
 
 @dataclass

@@ -13,8 +13,8 @@ from tests.integration.github.stage import CASE, HEAD, SUITE, Stage, record
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.test_escape import tags, to_html
 
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.confirmations import confirmations_of
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.runs.confirmations import confirmations_of
 
 pytestmark = pytest.mark.anyio
 FAILED = {"suite": 0, "hash": "c0", "evaluations": {"e": {"score": 0.0, "threshold": {"gte": 0.5}}}}

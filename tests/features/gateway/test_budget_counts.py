@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Usage
 from scoregate.features.gateway.proxy.budget import Amount, BudgetRefusal, Estimate, Ledger
+from scoregate.kernel.types.evaluation import Usage
 
 INPUT, OUTPUT = 2e-6, 8e-6
 

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
-from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, UsageCounted
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseOutput, Errored, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.runs.run import Script
 from scoregate.features.gateway.counts import CallCounter
 from scoregate.features.gateway.layer import GatewayLayer
 from scoregate.features.gateway.model_gateway import GatewaySetup, ModelGateway
 from scoregate.features.gateway.proxy.sessions import CallOrigin, Sessions, SuiteSession
+from scoregate.kernel.run.launch import EventsReceived, Finished, LaunchEvent, UsageCounted
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import CaseOutput, Errored, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.run import Script
 
 
 class OneSession:

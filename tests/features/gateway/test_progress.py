@@ -13,21 +13,21 @@ from unittest.mock import Mock
 import pytest
 from rich.console import Console
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import Started
-from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli import progress as progress_module
 from scoregate.cli.gateway_command import _print_calls
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
 from scoregate.cli.progress_state import RunProgress, format_calls, format_costs
 from scoregate.cli.progress_table import ProgressTable, ProgressView, draw_calls
-from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.tally import Tally
 from scoregate.features.gateway.counts import CallCounter
 from scoregate.features.gateway.layer import GatewayLayer
 from scoregate.features.gateway.proxy.sessions import Sessions, SuiteSession, sum_counts
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import Started
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.runs.model_calls import CallTotals, ModelCalls, sum_calls
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.tally import Tally
 
 RecordCalls = Callable[..., RunRecorder]
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Usage
 from scoregate.features.gateway.proxy import usage_reader
 from scoregate.features.gateway.proxy.event_streams import EVENT_END, UsageChunkFilter
 from scoregate.features.gateway.proxy.usage_reader import StreamUsageReader, read_usage
+from scoregate.kernel.types.evaluation import Usage
 
 CHAT = {"prompt_tokens": 12, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 4}}
 RESPONSES = {"input_tokens": 12, "output_tokens": 7, "input_tokens_details": {"cached_tokens": 4}}

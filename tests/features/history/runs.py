@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.archive import RunWriter
-from scoregate.core.evaluation import Evaluation, Threshold, Usage
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 HALF = Threshold(gte=0.5)
 # 2026-01-05 00:00 UTC.

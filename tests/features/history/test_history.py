@@ -19,14 +19,6 @@ from tests.cli import run_cli
 from tests.features.history.runs import DAY, START, write_run
 from tests.unit.core.builders import mark_source
 
-from scoregate.core.evaluation import Evaluation, Threshold, Usage
-from scoregate.core.event_values import Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import RunShard, Script, SuiteResult
-from scoregate.core.statistics.intervals import wilson_interval
 from scoregate.features.history.embedded import EmbeddedHistory
 from scoregate.features.history.folders import import_folders, list_run_folders
 from scoregate.features.history.location import embedded_path
@@ -34,6 +26,14 @@ from scoregate.features.history.project import find_project_name
 from scoregate.features.history.queries import RunFilter, list_series, load_case, load_costs, load_flaky, load_trend
 from scoregate.features.history.rows import CaseCollector, RunSource, make_id, read_rows
 from scoregate.features.history.tables import TABLES, clean_text
+from scoregate.kernel.compare.statistics.intervals import wilson_interval
+from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
+from scoregate.kernel.types.event_values import Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import RunShard, Script, SuiteResult
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()

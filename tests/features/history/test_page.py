@@ -10,13 +10,13 @@ import pytest
 from lxml import html
 from tests.features.history.runs import DAY, START, write_run
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import Fingerprint
 from scoregate.features.history.embedded import EmbeddedHistory
 from scoregate.features.history.folders import import_folders, list_run_folders
 from scoregate.features.history.page import HistoryData, render_trends
 from scoregate.features.history.queries import RunFilter, TrendPoint, load_costs, load_flaky, load_trends
 from scoregate.features.history.rows import RunSource
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import Fingerprint
 
 HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e{{ 7 * 7 }}"
 ALL = RunFilter()

@@ -18,8 +18,6 @@ from tests.cli import run_cli
 from tests.features.history.cluster import ENCODED, PASSWORD, Cluster
 from tests.features.history.runs import START, write_run
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import Fingerprint
 from scoregate.errors import HistoryError, UsageError
 from scoregate.features.history.embedded import EmbeddedHistory
 from scoregate.features.history.folders import import_folders, list_run_folders
@@ -36,6 +34,8 @@ from scoregate.features.history.queries import (
 )
 from scoregate.features.history.rows import RunSource, read_rows
 from scoregate.features.history.tables import TABLES
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import Fingerprint
 
 SOURCE = RunSource("owner/name")
 HOSTILE = "x'; DROP TABLE runs; -- \x1b[31m\u202e%_%s\0:since \\ \t\n"

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.plan import RowColumns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.features.imports.reader import Reader
+from scoregate.kernel.run.plan import RowColumns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.test_outcomes import TestOutcomes
 
 DATA = Path(__file__).parent / "data"
 FORMATS = {

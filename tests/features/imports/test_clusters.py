@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.features.imports.files import imported, promptfoo_document, raw
 
-from scoregate.ci.plan import RowColumns
-from scoregate.core.runs.clusters import find_cluster
 from scoregate.errors import ImportFailed
+from scoregate.kernel.run.plan import RowColumns
+from scoregate.kernel.types.runs.clusters import find_cluster
 
 JUNIT = """<testsuite name="chat"><testcase name="a" classname="t"><properties>
 <property name="cluster" value=" refund.md "/></properties></testcase><testcase name="b" classname="t"/></testsuite>"""

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.features.imports.files import DATA, FORMATS, Imported, imported, imported_file, raw
 
-from scoregate.core.runs.cases import Status
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.reader import IMPORTERS
+from scoregate.kernel.types.runs.cases import Status
 
 FILES = st.sampled_from(sorted(FORMATS))
 # Parts of JSON and XML, besides any bytes, so that damaged files can have valid syntax.

@@ -7,9 +7,9 @@ import json
 import pytest
 from tests.features.imports.files import imported, imported_file, raw
 
-from scoregate.core.evaluation import Threshold
-from scoregate.core.runs.cases import Status
-from scoregate.core.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
 
 
 def test_every_score_and_verdict_is_kept() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
-from scoregate.ci.user_ids import Identity
 from scoregate.features.imports.deepeval_runs import open_results_folder
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.run.plan import Launch, ResultImport, SourceKind, SuiteSource
 
 __all__ = ["project"]
 LATEST = ".deepeval/.latest_run_full.json"

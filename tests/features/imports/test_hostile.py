@@ -8,10 +8,10 @@ import json
 import pytest
 from tests.features.imports.files import imported
 
-from scoregate.ci.documents.files import MAX_MEMBER, zipfile
-from scoregate.core.events import CaseOutput
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.reader import Reader
+from scoregate.kernel.run.documents.files import MAX_MEMBER, zipfile
+from scoregate.kernel.types.events import CaseOutput
 
 
 def deepeval(**case: object) -> str:

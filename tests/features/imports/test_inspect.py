@@ -8,7 +8,7 @@ from math import isnan
 import pytest
 from tests.features.imports.files import DATA, imported, imported_file, raw
 
-from scoregate.core.runs.cases import Status
+from scoregate.kernel.types.runs.cases import Status
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
@@ -118,7 +118,7 @@ def test_a_number_out_of_range_without_a_scale_is_an_error() -> None:
 def test_a_truncated_log_keeps_its_samples() -> None:
     import io
 
-    from scoregate.ci.documents.files import zipfile
+    from scoregate.kernel.run.documents.files import zipfile
 
     out = io.BytesIO()
     with zipfile.ZipFile(DATA / "inspect.eval") as old, zipfile.ZipFile(out, "w") as new:

@@ -7,8 +7,8 @@ from junitparser import JUnitXml
 from tests.features.imports.files import DATA, FORMATS, imported, imported_file
 from tests.integration.host.conftest import Project, project, suite
 
-from scoregate.core.runs.cases import Status
 from scoregate.errors import ImportFailed
+from scoregate.kernel.types.runs.cases import Status
 
 __all__ = ["project"]
 FILES = [name for name, kind in FORMATS.items() if kind == "junit"]

@@ -14,10 +14,10 @@ import pytest
 from tests.features.imports.files import DATA, FORMATS, raw
 from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.ci.plan import Launch, ResultImport, SourceKind, SuiteSource
-from scoregate.ci.user_ids import Identity
 from scoregate.features.imports.reader import Reader
 from scoregate.features.imports.result_files import ResultFiles
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.run.plan import Launch, ResultImport, SourceKind, SuiteSource
 
 __all__ = ["project"]
 

@@ -15,16 +15,16 @@ import pytest
 from tests.features.imports.files import imported
 from tests.integration.host.conftest import Project, Ran, project
 
-from scoregate.ci.plan import RowColumns
-from scoregate.core.comparison.comparison import Comparison, compare, count_positional_cases
-from scoregate.core.identity import digest
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run
 from scoregate.features.imports.common import FreeNames, Trial
 from scoregate.features.imports.reader import Reader
 from scoregate.features.imports.repeats import Repeats
 from scoregate.features.imports.suites import Suite
+from scoregate.kernel.compare.comparison import Comparison, compare, count_positional_cases
+from scoregate.kernel.run.plan import RowColumns
+from scoregate.kernel.types.identity import digest
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run
 
 __all__ = ["project"]
 

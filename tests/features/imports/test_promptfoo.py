@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.features.imports.files import imported, imported_file, promptfoo_document, raw
 
-from scoregate.core.runs.cases import CaseResult, Status
 from scoregate.errors import ImportFailed
+from scoregate.kernel.types.runs.cases import CaseResult, Status
 
 ROWS = raw("promptfoo.json")["results"]["results"]
 STATUS = {0: Status.PASSED, 1: Status.FAILED, 2: Status.ERRORED}

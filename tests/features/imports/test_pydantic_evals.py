@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.features.imports.files import imported_file, raw
 
-from scoregate.core.runs.cases import Status
+from scoregate.kernel.types.runs.cases import Status
 
 FILES = ("pydantic-evals.json", "pydantic-evals-once.json")
 

@@ -7,8 +7,8 @@ import json
 import pytest
 from tests.features.imports.files import DATA, imported, imported_file
 
-from scoregate.ci.plan import RowColumns
 from scoregate.errors import ImportFailed, MissingExtra
+from scoregate.kernel.run.plan import RowColumns
 
 CASES = [
     {"id": "a", "q": {"text": "Capital of France?"}, "out": "Paris", "good": True, "brief": 1, "why": "short"},

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import SuiteResult
 from scoregate.features.imports.reader import Reader
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import SuiteResult
 
 
 def import_document(form: str, document: Any) -> tuple[list[CaseResult], SuiteResult]:

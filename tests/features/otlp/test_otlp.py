@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from tests.cli import run_cli
 
-from scoregate.ci.settings import load_settings
 from scoregate.errors import SettingsError
 from scoregate.features.otlp.publisher import parse_headers
+from scoregate.kernel.judge.settings import load_settings
 
 SUITE = """
 from scoregate import evaluate
-from scoregate.core.evaluation import Evaluation
+from scoregate.kernel.types.evaluation import Evaluation
 
 def lengthy(output):
     if output == "c":

@@ -12,7 +12,7 @@ from tests.integration.host.conftest import Project, Ran, clean_environment, sui
 from tests.integration.host.test_crashes import wait_for
 from tests.integration.host.test_kills import flushed_cases, kill, wait_until
 
-from scoregate.ci.archive import read_run
+from scoregate.kernel.judge.archive import read_run
 
 # Every call is counted. The sixth case waits or raises until a file exists.
 BODY = """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import load_settings
 from scoregate.features.setup.environment import VenvSpec, prepare_environment
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.judge.settings import load_settings
 
 pytestmark = pytest.mark.anyio
 

@@ -16,9 +16,9 @@ from tests.integration.cached_environments import UV
 from tests.integration.host.conftest import Project, suite
 from tests.integration.host.own_wheel import installed_from_wheel
 
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import load_settings
 from scoregate.features.setup.environment import VenvSpec, prepare_environment
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.judge.settings import load_settings
 
 __all__ = ["installed_from_wheel"]
 LAYOUTS = Path(__file__).parents[2] / "data" / "layouts"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.settings import Settings, load_settings
 from scoregate.errors import InstallError, SettingsError
 from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.install.plan import InstallPlan
 from scoregate.features.setup.install.plans import find_install_plan
 from scoregate.features.setup.interpreter import find_interpreter
+from scoregate.kernel.judge.settings import Settings, load_settings
 
 PROJECT = '[project]\nname = "shop"\nversion = "1"\n'
 BACKEND = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'

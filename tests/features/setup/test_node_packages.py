@@ -11,14 +11,14 @@ from time import process_time
 
 import pytest
 
-from scoregate.ci.plan import SourceKind, SuiteSource
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import NOBODY, Identity
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.installer import Installer
 from scoregate.features.setup.javascript.packages import find_package_plan
 from scoregate.features.setup.javascript.preparation import JavaScript, find_javascript, names_node
 from scoregate.features.setup.javascript.project_files import WorkspaceFiles
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.host.user_ids import NOBODY, Identity
+from scoregate.kernel.run.plan import SourceKind, SuiteSource
 
 YARN_1, YARN_4 = "# yarn lockfile v1\n", "# yarn\n\n__metadata:\n  version: 8\n  cacheKey: 10\n"
 PNPM = "lockfileVersion: '9.0'\n"

@@ -6,10 +6,10 @@ import tracemalloc
 from contextlib import closing
 from typing import Any
 
-from scoregate.core.trace import Span
-from scoregate.core.trajectories.assignment import CaseName
-from scoregate.core.trajectories.otlp import OtlpSpan
 from scoregate.features.traces.span_store import SpanStore
+from scoregate.kernel.types.trace import Span
+from scoregate.kernel.types.trajectories.assignment import CaseName
+from scoregate.kernel.types.trajectories.otlp import OtlpSpan
 
 
 def make(span: int, parent: int = 0, case: Any = None, trace: str = "a", resource: Any = None, **more: Any) -> OtlpSpan:

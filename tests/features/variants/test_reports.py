@@ -11,16 +11,16 @@ from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, make_view
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judgement import ComparedSides
-from scoregate.ci.report import console, html, markdown, result_json
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import Settings
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.policy import Policy
-from scoregate.core.sections import Place
 from scoregate.features.variants.step import STEP
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report import console, html, markdown, result_json
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.policy import Policy
+from scoregate.kernel.types.sections import Place
 
 TOLD = {
     "a": [1.0] * 60,

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci import git
-from scoregate.ci.discover import python_files
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.python_files import MAX_BYTES
-from scoregate.ci.discovery import find_suites
-from scoregate.ci.plan import DiscoveredSuites, SourceKind
-from scoregate.ci.settings import load_settings
 from scoregate.errors import UsageError
+from scoregate.kernel.host import git
+from scoregate.kernel.judge.settings import load_settings
+from scoregate.kernel.run.discover import python_files
+from scoregate.kernel.run.discover.files import ProjectFiles
+from scoregate.kernel.run.discover.python_files import MAX_BYTES
+from scoregate.kernel.run.discovery import find_suites
+from scoregate.kernel.run.plan import DiscoveredSuites, SourceKind
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci import git
 from scoregate.errors import GitError
+from scoregate.kernel.host import git
 
 pytestmark = pytest.mark.anyio
 

@@ -10,12 +10,12 @@ from textwrap import dedent
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.discover import project_calls, project_modules
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.installed_packages import InstalledPackages
-from scoregate.ci.discovery import find_suites
-from scoregate.ci.plan import DiscoveredSuites, SourceKind
-from scoregate.ci.settings import load_settings
+from scoregate.kernel.judge.settings import load_settings
+from scoregate.kernel.run.discover import project_calls, project_modules
+from scoregate.kernel.run.discover.files import ProjectFiles
+from scoregate.kernel.run.discover.installed_packages import InstalledPackages
+from scoregate.kernel.run.discovery import find_suites
+from scoregate.kernel.run.plan import DiscoveredSuites, SourceKind
 
 pytestmark = pytest.mark.anyio
 COMMON = "from scoregate import evaluate\ndef run(name, task):\n    return evaluate(name, data=[], task=task)\n"

@@ -11,7 +11,8 @@ import anyio
 import pytest
 from tests.integration.ci.conftest import Repository
 
-from scoregate.ci.baseline.rerun import (
+from scoregate.errors import GitError
+from scoregate.kernel.job.baseline.rerun import (
     ImportFolders,
     add_base_suites,
     find_import_folders,
@@ -19,11 +20,10 @@ from scoregate.ci.baseline.rerun import (
     move_plan,
     open_base_tree,
 )
-from scoregate.ci.discovery import choose_base_suites, plan_base_suites
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
-from scoregate.ci.settings import Settings
-from scoregate.errors import GitError
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.discovery import choose_base_suites, plan_base_suites
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 
 pytestmark = pytest.mark.anyio
 RERUN = Settings(baseline="rerun")

@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.cleanup import close_at_end
-from scoregate.core.conversation import Conversation, GoalVerdict, Reply
 from scoregate.execution.simulated_user import converse
 from scoregate.execution.stopping import ConversationPlan, Limits
+from scoregate.kernel.types.cleanup import close_at_end
+from scoregate.kernel.types.conversation import Conversation, GoalVerdict, Reply
 from scoregate.models import get_model
 
 PLAN = ConversationPlan("Find out the opening hours")

@@ -16,10 +16,10 @@ from tests.integration.conversations.scripted import (
     set_user_messages,
 )
 
-from scoregate.core.conversation import Conversation, EndReason, GoalVerdict, Reply, Turn
-from scoregate.core.usage import UsageMeter
 from scoregate.errors import EndpointError, MalformedAnswer, ModelError
 from scoregate.execution.stopping import ConversationPlan, Limits
+from scoregate.kernel.types.conversation import Conversation, EndReason, GoalVerdict, Reply, Turn
+from scoregate.kernel.types.usage import UsageMeter
 
 
 def test_a_turn_has_the_message_and_all_replies(server: OpenAIServer) -> None:

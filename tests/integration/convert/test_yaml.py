@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.yaml_document import YamlProblem, parse_yaml
+from scoregate.kernel.types.yaml_document import YamlProblem, parse_yaml
 
 JS_YAML = Path(__file__).parents[2] / "node_modules/js-yaml"
 # promptfoo takes the tags of merge keys, dates, binary data and sets, too; scoregate reads none of them.

@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.fakes.fixtures import chat_service
 
-from scoregate.core.cleanup import close_at_end
 from scoregate.endpoints import EndpointTarget, open_target
 from scoregate.endpoints.target import EndpointSession
+from scoregate.kernel.types.cleanup import close_at_end
 from scoregate.store import StoredEndpoint
 
 __all__ = ["chat_service"]

@@ -11,8 +11,8 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.cleanup import close_at_end
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.cleanup import close_at_end
 
 pytestmark = pytest.mark.anyio
 SECRET = 'the "secret"/of us'

@@ -11,10 +11,10 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.cleanup import close_at_end
-from scoregate.core.usage import METER, UsageMeter
 from scoregate.endpoints import http, retry
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.cleanup import close_at_end
+from scoregate.kernel.types.usage import METER, UsageMeter
 
 pytestmark = pytest.mark.anyio
 

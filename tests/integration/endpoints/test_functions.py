@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.cleanup import close_at_end
-from scoregate.core.conversation import Reply
 from scoregate.endpoints import invoke, open_target
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.cleanup import close_at_end
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store import StoredEndpoint
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.chat_service import ChatService
 from tests.integration.endpoints.conftest import Talking, opened_target
 
-from scoregate.core.cleanup import close_at_end
+from scoregate.kernel.types.cleanup import close_at_end
 
 pytestmark = pytest.mark.anyio
 TEXTS = ["123", "true", "null", '{"a": 1}', "{{ 7*7 }}", "${HOME}", '"', "\\", "\ud800", "$.a", ""]

@@ -12,10 +12,10 @@ from tests.fakes.media import BEEP, GREEN, RED
 from tests.fakes.openai import OpenAIServer
 
 from scoregate import Media, evaluate
-from scoregate.core.media import find_known
 from scoregate.errors import MediaError
 from scoregate.grading.media import make_question
 from scoregate.grading.prompts import Template, render_question
+from scoregate.kernel.types.media import find_known
 from scoregate.scorers import judge, pairwise
 from scoregate.testing.evaluators import BaseCustomLLMJudge
 from scoregate.testing.models import BaseTestCase

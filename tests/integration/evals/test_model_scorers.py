@@ -9,9 +9,9 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import prompts
 
 from scoregate import evaluate
-from scoregate.core.evaluation import Threshold
-from scoregate.core.event_values import Choice
 from scoregate.evals import Message, ToolCall, Trajectory
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.event_values import Choice
 from scoregate.scorers import choice_judge, goal_reached, judge, plan_followed
 
 POLITE = "Is the answer polite?"

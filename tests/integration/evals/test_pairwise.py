@@ -12,9 +12,9 @@ from tests.integration.judging.suites import prompts
 from tests.integration.judging.test_battles import prefers, set_answer
 
 from scoregate import evaluate
-from scoregate.core.evaluation import Threshold
-from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
 from scoregate.errors import InvalidSuite
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
 from scoregate.scorers import pairwise
 
 

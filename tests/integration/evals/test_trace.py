@@ -12,8 +12,8 @@ from openai import AsyncOpenAI, OpenAI
 from tests.fakes.openai import OpenAIServer, ToolCall
 
 from scoregate import evaluate
-from scoregate.core.usage import METER
 from scoregate.evals import TaskTrace
+from scoregate.kernel.types.usage import METER
 from scoregate.models import get_model, wrap
 from scoregate.offline_tests import observe
 

@@ -10,11 +10,11 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.conversations.scripted import set_user_messages
 from tests.integration.execution.questions import push_test_set, results, talk
 
-from scoregate.core.conversation import Conversation
 from scoregate.entities import Endpoint
 from scoregate.execution.conversation import ConversationOptions
 from scoregate.execution.metrics import MetricSelection
 from scoregate.execution.suite import make_scorers
+from scoregate.kernel.types.conversation import Conversation
 from scoregate.metrics import ConversationalJudge, GoalAchievementJudge
 
 WORDS = {1: "I eat no nuts.", 2: "what did I just say?"}

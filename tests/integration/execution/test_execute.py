@@ -11,9 +11,9 @@ from tests.fakes.chat_service import ChatService
 from tests.fakes.openai import OpenAIServer
 from tests.integration.execution.questions import ask, heard, never, push_test_set, results
 
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.entities import Behavior, Endpoint, Prompt, Test, TestRun, TestSet, TestSets
 from scoregate.errors import EndpointError, EntityError, MetricError
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.metrics import ConversationalJudge, NumericJudge
 from scoregate.testing.models import BaseTestEvaluator
 

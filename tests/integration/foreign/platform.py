@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scoregate.core.evaluation import EvaluationOverride
 from scoregate.features.foreign.cloud import Answer, PlatformRequest, answer
+from scoregate.kernel.types.evaluation import EvaluationOverride
 
 
 @dataclass

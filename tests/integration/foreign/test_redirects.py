@@ -11,7 +11,7 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.foreign import suites
 from tests.integration.foreign.conftest import Place
 
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideField
 
 SUITE, CASES = "a suite/of #1?", ("first case", "a/b", "third")
 # What a user's shell may have: keys that are private, and a proxy that would not find this machine.

@@ -11,10 +11,10 @@ from typing import Any
 from tests.fakes.github import Artifact, GitHub, Repository, Run, events
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.github.client import Api, open_api
-from scoregate.ci.github.context import Connection, read_github_job
-from scoregate.core.runs.run import Run as Record
+from scoregate.kernel.job.github.client import Api, open_api
+from scoregate.kernel.job.github.context import Connection, read_github_job
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.types.runs.run import Run as Record
 
 NAME = "scoregate-evals"
 RIGHTS = {"contents": "write", "actions": "read", "pull_requests": "write", "checks": "write"}

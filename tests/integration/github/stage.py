@@ -12,11 +12,11 @@ from typing import Any
 from tests.fakes.github import Pull, events
 from tests.integration.github.place import NAME, RIGHTS, Place
 
-from scoregate.ci.job import open_job_context
-from scoregate.ci.settings import Settings
-from scoregate.ci.untrusted_run import PublishedRun
 from scoregate.features.forks.publish import publish_fork_runs
 from scoregate.features.steps import STEPS
+from scoregate.kernel.job.job import open_job_context
+from scoregate.kernel.job.untrusted_run import PublishedRun
+from scoregate.kernel.judge.settings import Settings
 
 SUITE = {"id": "demo", "label": "demo", "complete": True, "evaluators": {"e": {"id": "e"}}, "cases": 1}
 HEAD = {

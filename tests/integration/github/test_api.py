@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.integration.github.place import Place
 
-from scoregate.ci.github.client import RetryBudget
 from scoregate.errors import GitHubRefused
+from scoregate.kernel.job.github.client import RetryBudget
 
 pytestmark = pytest.mark.anyio
 PULLS = "*/pulls"
@@ -153,7 +153,7 @@ async def test_an_undecodable_body_is_a_refusal(place: Place) -> None:
 
 
 async def test_an_endless_body_is_a_refusal(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.github.responses.MAX_BODY_BYTES", 1_000)
+    monkeypatch.setattr("scoregate.kernel.job.github.responses.MAX_BODY_BYTES", 1_000)
     place.github.fail("GET", PULLS, status=200, body=gzip.compress(b" " * 10_000), headers={"content-encoding": "gzip"})
     async with place.api() as api:
         with pytest.raises(GitHubRefused, match="is larger than"):

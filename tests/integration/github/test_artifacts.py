@@ -8,10 +8,10 @@ import pytest
 from tests.fakes.github import Run
 from tests.integration.github.place import Place
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import find_artifact_baseline
-from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.settings import Settings
+from scoregate.kernel.job.baseline.artifact import find_artifact_baseline
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
 
 pytestmark = pytest.mark.anyio
 

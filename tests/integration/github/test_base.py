@@ -11,8 +11,8 @@ from tests.fakes.github import GitHub, Pull, events
 from tests.integration.ci.conftest import Repository, repository
 from tests.integration.github.place import Place
 
-from scoregate.ci.github.base import BaseCommit, find_base
-from scoregate.ci.github.context import head_sha, read_github_job
+from scoregate.kernel.job.github.base import BaseCommit, find_base
+from scoregate.kernel.job.github.context import head_sha, read_github_job
 
 __all__ = ["repository"]
 pytestmark = pytest.mark.anyio

@@ -11,13 +11,13 @@ from tests.integration.github.place import Place
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import CONTEXT, view_of
 
-from scoregate.ci.github.context import read_pull_request
-from scoregate.ci.publish.comment import publish_comment
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.report.markdown import marker, marker_prefix
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import CommentMode
-from scoregate.core.runs.policy import Limits
+from scoregate.kernel.job.github.context import read_pull_request
+from scoregate.kernel.job.publish.comment import publish_comment
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.settings import CommentMode
+from scoregate.kernel.report.markdown import marker, marker_prefix
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.policy import Limits
 
 pytestmark = pytest.mark.anyio
 OURS = "github-actions[bot]"

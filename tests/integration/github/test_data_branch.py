@@ -12,17 +12,17 @@ import pytest
 from tests.integration.github.place import Place
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.data_branch import find_branch_baseline
-from scoregate.ci.github import branch_files
-from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.branch_files import BRANCH, add_file
-from scoregate.ci.github.client import Api
-from scoregate.ci.publish import data_branch as publisher
-from scoregate.ci.publish.data_branch import publish_to_branch
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.settings import Settings
 from scoregate.errors import GitHubRefused
+from scoregate.kernel.job.baseline.data_branch import find_branch_baseline
+from scoregate.kernel.job.github import branch_files
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.job.github.branch_files import BRANCH, add_file
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.publish import data_branch as publisher
+from scoregate.kernel.job.publish.data_branch import publish_to_branch
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
 
 pytestmark = pytest.mark.anyio
 SETTINGS = Settings(baseline="branch")

@@ -13,9 +13,9 @@ import pytest
 from tests.fakes.github import Artifact, bomb, zipped
 from tests.integration.github.place import Place
 
-from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, ArchiveBounds
 from scoregate.errors import GitHubRefused, RecordError
+from scoregate.kernel.job.baseline.artifact import read_artifact
+from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, ArchiveBounds
 
 pytestmark = pytest.mark.anyio
 SMALL = ArchiveBounds(packed=1 << 20, files=1 << 20, head=100_000, inflated=1 << 20, cases=1_000)

@@ -242,7 +242,7 @@ def test_without_another_sdk_there_is_no_server(project: Project) -> None:
     project.write("evals/demo.py", suite())
     outcome = project.run_process("run", PYTHONPROFILEIMPORTTIME="1")
     assert outcome.exit_code == 0
-    assert "scoregate.ci.launch" in outcome.output
+    assert "scoregate.kernel.run.launch" in outcome.output
     assert "starlette" not in outcome.output
 
 

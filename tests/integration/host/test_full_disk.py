@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
 
-from scoregate.ci.reports import REPORTS
+from scoregate.kernel.job.reports import REPORTS
 
 RUN = ("run", "--baseline", "none")
 FILES = {name for name, _ in REPORTS.values()}

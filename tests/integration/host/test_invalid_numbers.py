@@ -10,7 +10,7 @@ from tests.integration.host.conftest import SUITE, Project
 SUITE_WITH_USAGE = (
     SUITE
     + """
-from scoregate.core.evaluation import Usage
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 
 

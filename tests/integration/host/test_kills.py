@@ -14,7 +14,7 @@ import pytest
 from tests.integration.host.conftest import Project, clean_environment, suite
 from tests.integration.host.test_crashes import is_gone, wait_for
 
-from scoregate.ci.archive import read_run
+from scoregate.kernel.judge.archive import read_run
 
 # The first cases are quick. The last one waits, with processes of every kind.
 BODY = """

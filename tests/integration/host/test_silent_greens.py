@@ -136,8 +136,8 @@ def test_an_optional_event_of_a_newer_version_is_skipped_with_a_notice(project: 
 
 def test_an_sdk_that_is_newer_than_the_host_is_unmeasurable(project: Project) -> None:
     """A real suite whose SDK writes events of the next schema, read by the host of this version."""
-    newer = "import scoregate.core.event_json, scoregate.engine.event_log\n"
-    newer += "scoregate.core.event_json.SCHEMA_VERSION = scoregate.engine.event_log.SCHEMA_VERSION = 2\n"
+    newer = "import scoregate.kernel.types.event_json, scoregate.engine.event_log\n"
+    newer += "scoregate.kernel.types.event_json.SCHEMA_VERSION = scoregate.engine.event_log.SCHEMA_VERSION = 2\n"
     project.write("evals/demo.py", newer + suite())
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3

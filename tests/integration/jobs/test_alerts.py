@@ -250,7 +250,7 @@ def test_a_slow_decline_is_an_alert(world: World, hook: Hook) -> None:
 
 def test_a_decline_by_a_case_each_night_is_an_alert(world: World, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
     """No night is worse than the one before."""
-    monkeypatch.setattr("scoregate.core.runs.history._RERUN_S", 0.0)  # the nights of this test take a second
+    monkeypatch.setattr("scoregate.kernel.types.runs.history._RERUN_S", 0.0)  # the nights of this test take a second
     start(world)
     for night, failing in enumerate((0, 0, 0, 0, 0, 1, 2, 3, 4, 5)):
         job = run_schedule(world, failing, hook)

@@ -14,8 +14,8 @@ from tests.fakes.openai import OpenAIServer, Question
 from tests.integration.jobs.test_gateway import KEY, SUITE
 from tests.integration.jobs.world import Job, World
 
-from scoregate.ci.archive import read_run
-from scoregate.core.runs.evidence import TrialRole
+from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.types.runs.evidence import TrialRole
 
 __all__ = ["openai_server"]
 CASES = 120

@@ -9,7 +9,7 @@ from tests.fakes.github import events
 from tests.integration.host.conftest import suite
 from tests.integration.jobs.world import Job, World
 
-from scoregate.ci.reports import REPORTS
+from scoregate.kernel.job.reports import REPORTS
 
 SECRETS = {
     "OPENAI_API_KEY": "sk-abcdefghijklmnop",

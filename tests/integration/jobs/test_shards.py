@@ -20,7 +20,7 @@ QUALITY_SUITE = """
 import os
 from dataclasses import dataclass
 
-from scoregate.core.evaluation import Evaluation
+from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.testing.evaluators.battles import BaseBattle
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, TestCaseConfig, Threshold
 from scoregate.testing.run import run_test_suite

@@ -6,9 +6,9 @@ from contextlib import suppress
 from inspect import isawaitable
 from typing import Any
 
-from scoregate.core.usage import METER, UsageMeter
 from scoregate.grading.subject import Subject
 from scoregate.judges import JudgeResult, JudgeVersion, build_scorers
+from scoregate.kernel.types.usage import METER, UsageMeter
 
 
 def to_subject(example: Any, fields: Any = None, output: Any = None, trace: str | None = None) -> Subject:

@@ -11,13 +11,13 @@ from tests.integration.judges.grading import to_subject
 from tests.unit.judges import graders
 
 from scoregate.client import Client
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.runs.run import Run
-from scoregate.core.suite import Case, Description, Suite
 from scoregate.engine.results import reduce_log
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.judges import JudgeVersion, build_scorers, unstored_version
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.suite import Case, Description, Suite
 
 pytestmark = pytest.mark.anyio
 EXAMPLES = [{"input": f"question {n}", "stars": n % 5 + 1, "tone": "kind"} for n in range(12)]

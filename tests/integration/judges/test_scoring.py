@@ -14,10 +14,10 @@ from tests.integration.judging.suites import prompts
 from tests.integration.judging.test_injections import ATTACKS, encodable_text, parts
 
 from scoregate.client import Client
-from scoregate.core.evaluation import Label
 from scoregate.grading.prompts import fill_prompt, placeholders
 from scoregate.grading.subject import Subject
 from scoregate.judges import JudgeResult
+from scoregate.kernel.types.evaluation import Label
 
 pytestmark = pytest.mark.anyio
 FIELDS = {"question": "When do you open?", "context": ["9 to 17"], "n": None}

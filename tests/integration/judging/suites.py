@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.evaluators import (
     BaseAccuracy,
     BaseCustomLLMJudge,

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.openai import OpenAIServer, Question
 from tests.integration.judging.suites import Case, only_case, prompts, run
 
-from scoregate.core.evaluation import Threshold
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.store import Verdict, Winner, add_override, add_verdict, load_baseline_outputs, open_store
 from scoregate.testing.evaluators import BaseAutomaticBattle, BaseManualBattle
 from scoregate.testing.models import EvaluationOverride, EvaluationOverrideField

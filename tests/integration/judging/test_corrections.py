@@ -10,7 +10,7 @@ from typing import Any
 from tests.fakes.openai import OpenAIServer
 from tests.integration.judging.suites import Accuracy, Own, only_case, prompts, run
 
-from scoregate.core.fingerprint_changes import describe_fingerprint_change
+from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
 from scoregate.store import add_override, open_store
 from scoregate.testing.models import EvaluationOverride, EvaluationOverrideField
 

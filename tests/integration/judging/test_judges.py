@@ -25,7 +25,7 @@ from tests.integration.judging.suites import (
     run,
 )
 
-from scoregate.core.evaluation import Threshold
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.testing.evaluators import BaseAccuracy, BaseCustomLLMJudge, BaseLLMJudge
 from scoregate.testing.models import ScoreChoice
 from scoregate.testing.run import run_test_suite

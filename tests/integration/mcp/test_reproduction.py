@@ -13,10 +13,10 @@ from typing import Any
 import anyio
 from tests.integration.host.conftest import Project, project
 
-from scoregate.ci.report.answers import describe_verdict, rerun_command
-from scoregate.ci.report.reproduction import quote_keyword
 from scoregate.cli.mcp_command import Questions
-from scoregate.core.selection.keyword import parse_keywords
+from scoregate.kernel.report.answers import describe_verdict, rerun_command
+from scoregate.kernel.report.reproduction import quote_keyword
+from scoregate.kernel.types.selection.keyword import parse_keywords
 
 __all__ = ["project"]
 

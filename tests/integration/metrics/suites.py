@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from time import perf_counter
 from typing import Any
 
-from scoregate.core.conversation import Conversation, Turn
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.suite import Case, Description, Suite
 from scoregate.engine.results import make_result
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.engine.sync import run_sync
+from scoregate.kernel.types.conversation import Conversation, Turn
+from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.suite import Case, Description, Suite
 from scoregate.metrics import Subject, build_scorers
 
 SINGLE = Subject("When do you open?", "At nine.", "At nine o'clock.", behavior="Tells the hours")

@@ -11,8 +11,8 @@ from tests.integration.judging.suites import only_case, prompts
 from tests.integration.judging.test_injections import parts
 from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
 
-from scoregate.core.conversation import Conversation, GoalVerdict
-from scoregate.core.evaluation import Threshold
+from scoregate.kernel.types.conversation import Conversation, GoalVerdict
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.metrics import ConversationalJudge, ConversationHistory, GoalAchievementJudge, goal_verdicts
 
 HISTORY = ConversationHistory.from_conversation(TALK)

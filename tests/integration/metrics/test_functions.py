@@ -9,9 +9,9 @@ import pytest
 from tests.integration.judging.suites import only_case
 from tests.integration.metrics.suites import MULTI, SINGLE, run
 
-from scoregate.core.evaluation import Threshold
 from scoregate.enums import TestType
 from scoregate.errors import MetricError
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.metrics import MetricResult, metric
 from scoregate.metrics.scorers import metric_fingerprint
 

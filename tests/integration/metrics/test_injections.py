@@ -12,7 +12,7 @@ from tests.integration.judging.suites import prompts
 from tests.integration.judging.test_injections import ATTACKS, OBEDIENT, encodable_text, parts
 from tests.integration.metrics.suites import MULTI, SINGLE, run
 
-from scoregate.core.conversation import Conversation, Turn
+from scoregate.kernel.types.conversation import Conversation, Turn
 from scoregate.metrics import CategoricalJudge, ConversationalJudge, GoalAchievementJudge, NumericJudge, behavior_judge
 
 JUDGES = [

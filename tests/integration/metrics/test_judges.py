@@ -12,8 +12,8 @@ from tests.integration.judging.suites import only_case, prompts
 from tests.integration.judging.test_injections import parts
 from tests.integration.metrics.suites import MULTI, SINGLE, TALK, run
 
-from scoregate.core.evaluation import Threshold
 from scoregate.enums import TestType
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.metrics import (
     CategoricalJudge,
     ConversationHistory,

@@ -26,7 +26,7 @@ def ask_sync(model: Model, prompt: str, **options: Any) -> Generation:
 
 def ask_async(model: Model, prompt: str, **options: Any) -> Generation:
     async def ask() -> Generation:
-        from scoregate.core.cleanup import close_at_end
+        from scoregate.kernel.types.cleanup import close_at_end
 
         async with close_at_end():
             return await model.a_generate(prompt, **options)

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.fixtures import openai_server
 from tests.fakes.openai import OpenAIServer
 
-from scoregate.core.usage import METER, UsageMeter
+from scoregate.kernel.types.usage import METER, UsageMeter
 
 __all__ = ["openai_server"]
 

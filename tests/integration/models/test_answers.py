@@ -9,7 +9,6 @@ import pytest
 from tests.fakes.openai import OpenAIServer, Reply, ToolCall
 from tests.integration.models.asking import BOTH, Ask, Grade, ask_sync
 
-from scoregate.core.usage import UsageMeter
 from scoregate.errors import (
     ContentFiltered,
     MalformedAnswer,
@@ -21,6 +20,7 @@ from scoregate.errors import (
     RefusedSchema,
     Unreachable,
 )
+from scoregate.kernel.types.usage import UsageMeter
 from scoregate.models import Model, get_model
 
 CHAT = "*/chat/completions"

@@ -13,7 +13,7 @@ from openai.types.chat import ChatCompletion
 from tests.fakes.openai import OpenAIServer
 from tests.integration.models.asking import Grade, user
 
-from scoregate.core.usage import METER, UsageMeter
+from scoregate.kernel.types.usage import METER, UsageMeter
 from scoregate.models import wrap
 
 CHAT = "*/chat/completions"

@@ -15,9 +15,9 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.offline import judges
 
 from scoregate import Client
-from scoregate.core.trace import LONGEST_TEXT, Span, Trace
 from scoregate.errors import JudgmentValidationError
 from scoregate.judges import BinaryResponse, Judge
+from scoregate.kernel.types.trace import LONGEST_TEXT, Span, Trace
 from scoregate.offline_tests import OfflineTestResult, OfflineTracer, observe
 
 

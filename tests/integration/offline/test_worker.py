@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoregate import Client
-from scoregate.core.event_json import parse_event
+from scoregate.kernel.types.event_json import parse_event
 from scoregate.worker import main
 
 BOT = "def answer(input):\n    return input\n\n\nLIMIT = 1\n"

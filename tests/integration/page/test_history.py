@@ -11,7 +11,7 @@ from tests.integration.page.test_access import needs_axe, violations
 from tests.integration.page.test_safety import VIOLATIONS
 from tests.unit.report.example_views import EXAMPLES
 
-from scoregate.ci.report.html import render
+from scoregate.kernel.report.html import render
 
 WORDS = "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995"
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.integration.page.conftest import Opener
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report.html import render
+from scoregate.kernel.report.html import render
 
 
 def rows(page: Page) -> list[str]:

@@ -12,8 +12,8 @@ from tests.integration.page.conftest import Opener
 from tests.integration.page.test_navigation import rows
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report.html import render
-from scoregate.core.evaluation import Threshold
+from scoregate.kernel.report.html import render
+from scoregate.kernel.types.evaluation import Threshold
 
 CASES = 10_000
 # Of a machine at rest; here others may have the cores, and a page that draws all rows takes a minute.
@@ -75,7 +75,7 @@ def test_ten_thousand_cases_open_at_once_and_scroll(large_report: Path, visit: O
 
 
 def test_a_limited_list_says_so(tmp_path: Path, visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.report.html.document.MAX_CASES", 30)
+    monkeypatch.setattr("scoregate.kernel.report.html.document.MAX_CASES", 30)
     suite = ExampleSuite("demo", [Trial(f"c{at}", [Score("exact", at / 50)], name=f"case {at}") for at in range(50)])
     path = tmp_path / "report.html"
     path.write_text("".join(render(view_of(make_run(suite)))), encoding="utf-8")

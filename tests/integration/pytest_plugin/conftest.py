@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import SuiteResult
 
 _OPTIONS = ("-q", "-W", "error", "-p", "no:cacheprovider")
 _DROP = ("SCOREGATE_", "PYTEST_", "COV_")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.integration.pytest_plugin.conftest import Bench
 
-from scoregate.core.test_outcomes import OUTCOMES_FILE, TestOutcome, TestOutcomes, identify_deepeval_case
+from scoregate.kernel.types.test_outcomes import OUTCOMES_FILE, TestOutcome, TestOutcomes, identify_deepeval_case
 
 # The part of deepeval that the plug-in uses; tests/integration/migrate runs the real one.
 DEEPEVAL = """

@@ -13,9 +13,9 @@ from tests.fakes.openai import OpenAIServer
 from tests.integration.ragas.environment import ROOT, Environment, prepare_environment
 from tests.integration.ragas.model import answer
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.events import Errored, Event, Scored, SuiteStarted
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.events import Errored, Event, Scored, SuiteStarted
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import Errored
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import Errored
 
 SUITE = """
 import sys

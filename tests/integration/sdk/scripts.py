@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.events import CaseFinished, Event
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.events import CaseFinished, Event
 
 PREAMBLE = """
 import asyncio, glob, os, sys, time

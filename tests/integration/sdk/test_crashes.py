@@ -9,8 +9,8 @@ import time
 import pytest
 from tests.integration.sdk.scripts import Home, finished_cases, wait_for_end
 
-from scoregate.core.events import CaseOutput, CaseStarted, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.runs.reducer import SuiteReducer
+from scoregate.kernel.types.events import CaseOutput, CaseStarted, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.reducer import SuiteReducer
 
 DEATHS = {
     "kill -9": ("os.kill(os.getpid(), 9)", -signal.SIGKILL),

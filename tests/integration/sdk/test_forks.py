@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from tests.integration.sdk.scripts import Home, finished_cases
 
-from scoregate.core.events import CaseOutput, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.events import CaseOutput, SuiteFinished, SuiteStarted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 

@@ -13,7 +13,7 @@ HEAVY = {
     "scoregate.ci", "scoregate.cli",
 }  # fmt: skip
 LATE = {
-    "json", "scoregate.core.trace", "scoregate.grading", "scoregate.store", "scoregate.testing.battle_state",
+    "json", "scoregate.kernel.types.trace", "scoregate.grading", "scoregate.store", "scoregate.testing.battle_state",
     "scoregate.engine.summary",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from tests.integration.sdk.scripts import PREAMBLE, Home, finished_cases
 
-from scoregate.core.events import SuiteFinished, SuiteStarted
+from scoregate.kernel.types.events import SuiteFinished, SuiteStarted
 
 FAILING = """
 class Bad(Good):

@@ -21,7 +21,7 @@ WRITERS, ADDS = 8, 100
 
 ADD = """
 import sys
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideField
 from scoregate.store import add_override, open_store
 
 store, (who, count) = open_store(), sys.argv[1:]
@@ -32,7 +32,7 @@ for number in range(int(count)):
 """
 
 REWRITE = """
-from scoregate.core.evaluation import EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverrideField
 from scoregate.store import OVERRIDES, Override, open_store
 
 store = open_store()
@@ -48,7 +48,7 @@ while True:
 
 STOPS_HALF_WAY = """
 import dataclasses, time
-from scoregate.core.evaluation import EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverrideField
 from scoregate.store import OVERRIDES, Override, open_store
 
 def rows():

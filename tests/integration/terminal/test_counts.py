@@ -6,8 +6,8 @@ import click
 import pytest
 from tests.integration.host.conftest import Project, suite
 
-from scoregate.ci.report import number_format
 from scoregate.cli.main import cli
+from scoregate.kernel.types.runs import number_format
 
 
 def test_repeats_are_trials_and_not_cases(project: Project) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from tests.integration.host.conftest import Project, suite
 
-from scoregate.ci.report.cases import split_expected
-from scoregate.ci.report.console_text import mark_differences
-from scoregate.core.frames import find_user_frames
+from scoregate.kernel.report.cases import split_expected
+from scoregate.kernel.report.console_text import mark_differences
+from scoregate.kernel.types.frames import find_user_frames
 
 ANSWER = """
 import json

@@ -10,8 +10,8 @@ from typing import Any
 from tests.integration.host.conftest import Project, Ran
 from tests.unit.core.test_otlp import make_request
 
-from scoregate.ci.archive import read_run
-from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 
 ON = {"SCOREGATE_OTLP_RECEIVER": "true"}
 # Reports the cases a, b and c, the last with a call of its own, and sends requests before and after their ends.

@@ -16,7 +16,7 @@ from tests.integration.browser_command import Opener
 from tests.integration.review.conftest import HOSTILE
 from tests.integration.view.conftest import Looker, Place
 
-from scoregate.ci.archive import RUN_FILE
+from scoregate.kernel.judge.archive import RUN_FILE
 from scoregate.web.server import AccessKeys
 
 

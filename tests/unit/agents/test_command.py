@@ -20,9 +20,9 @@ from tests.unit.agents.streams import STREAMS
 from scoregate import evaluate
 from scoregate.agents import CommandAgent, command_agent
 from scoregate.agents.process import find_isolation
-from scoregate.core.json_io import dump
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import AgentError
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.scorers import called, command_passes, files_changed, never_called
 
 FAKE = str(Path(__file__).with_name("fake_agent.py"))

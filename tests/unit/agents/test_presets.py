@@ -15,7 +15,7 @@ import pytest
 from tests.unit.agents.streams import STREAMS
 
 from scoregate.agents import PRESETS, command_agent
-from scoregate.core.json_io import dump
+from scoregate.kernel.types.json_io import dump
 
 
 def test_every_preset_runs_with_its_own_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

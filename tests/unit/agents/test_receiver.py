@@ -17,9 +17,9 @@ from tests.unit.core.test_otlp import dump
 
 from scoregate.agents import command_agent
 from scoregate.agents.receiver import TrialSpans, open_receiver
-from scoregate.core.trajectories.otlp import JSON
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import AgentError
+from scoregate.kernel.types.trajectories.otlp import JSON
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.scorers import command_passes, never_called, tool_calls
 
 # Sends each argument as a body of its own.

@@ -11,7 +11,7 @@ from tests.unit.agents.streams import STREAMS
 
 from scoregate.agents import PRESETS
 from scoregate.agents.streams.stream import AgentStream
-from scoregate.core.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 
 
 def read(name: str, events: list[Any]) -> AgentStream:

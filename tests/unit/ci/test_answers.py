@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.ci.publish.answers import LONGEST_BLOCK, add_answer, find_answers
+from scoregate.kernel.job.publish.answers import LONGEST_BLOCK, add_answer, find_answers
 
 
 def test_newest_answers_stay_and_strangers_share_one_place() -> None:

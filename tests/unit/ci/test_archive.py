@@ -15,10 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoregate.ci.archive import RunWriter, read_run, run_folder
-from scoregate.ci.archive.run_json import RUN_FIELDS, SUITE_FIELDS
-from scoregate.core.evaluation import Assertion, Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import (
+from scoregate.errors import RecordError
+from scoregate.kernel.judge.archive import RunWriter, read_run, run_folder
+from scoregate.kernel.judge.archive.run_json import RUN_FIELDS, SUITE_FIELDS
+from scoregate.kernel.types.evaluation import Assertion, Evaluation, Label, Threshold, Usage
+from scoregate.kernel.types.event_values import (
     ErrorInfo,
     EvaluatorInfo,
     Fingerprint,
@@ -27,11 +28,10 @@ from scoregate.core.event_values import (
     Origin,
     PairwiseComparison,
 )
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.reducer import add_undeclared
-from scoregate.core.runs.run import Run, Script, SuiteResult
-from scoregate.errors import RecordError
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseError, CaseResult
+from scoregate.kernel.types.runs.reducer import add_undeclared
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
 
 FULL = CaseResult(
     0,
@@ -365,7 +365,7 @@ def test_no_line_breaks_the_reader(tmp_path: Path, line: bytes) -> None:
 
 
 def test_an_endless_line_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.archive.cases.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("scoregate.kernel.judge.archive.cases.MAX_LINE_BYTES", 1000)
     run = write_damaged(tmp_path, b'{"suite":0,"hash":"' + b"x" * 5000 + b'"}', b'{"suite":0,"hash":"last"}')
     assert "line 4: longer than" in " ".join(run.notices)
     assert run.suites[0].columns.hashes[-1] == "last"

@@ -11,16 +11,16 @@ import anyio
 import pytest
 from tests.unit.core.test_earlier_runs import make_dependencies, make_run
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.baseline.file import describe_run, find_file_baseline
-from scoregate.ci.settings import Settings
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.dependencies import Dependency
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, RunShard, SuiteResult
 from scoregate.errors import RecordError
+from scoregate.kernel.job.baseline.file import describe_run, find_file_baseline
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.dependencies import Dependency
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, RunShard, SuiteResult
 
 pytestmark = pytest.mark.anyio
 RUN = Run("id", 0.0, 1000.0, "0", complete=True, commit="a1b2c3d4e5", branch="main")

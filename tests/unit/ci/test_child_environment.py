@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.process import visible_environment
+from scoregate.kernel.host.process import visible_environment
 
 TOKEN = "ghs_0123456789abcdef"
 

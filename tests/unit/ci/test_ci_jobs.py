@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.runner import CiJob, in_ci, read_ci_job
+from scoregate.kernel.host.runner import CiJob, in_ci, read_ci_job
 
 GITLAB = {"GITLAB_CI": "true", "CI_JOB_URL": "https://gitlab.example.com/a/b/-/jobs/7"}
 BITBUCKET = {"BITBUCKET_BUILD_NUMBER": "7", "BITBUCKET_BRANCH": "fix/hours"}

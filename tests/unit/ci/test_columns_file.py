@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.archive import CASES_FILE, RunWriter, columns_file, read_run
-from scoregate.ci.archive.folder import COLUMNS_FILE, RUN_FILE
-from scoregate.ci.archive.rotation import rotate
-from scoregate.ci.archive.run_json import read_head
-from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import NO_SCALE, ErrorInfo, PairwiseComparison
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.judge.archive import CASES_FILE, RunWriter, columns_file, read_run
+from scoregate.kernel.judge.archive.folder import COLUMNS_FILE, RUN_FILE
+from scoregate.kernel.judge.archive.rotation import rotate
+from scoregate.kernel.judge.archive.run_json import read_head
+from scoregate.kernel.types.evaluation import Evaluation, Label, Threshold, Usage
+from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo, PairwiseComparison
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseError, CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,7 @@ def _sorted_sets(texts: list[dict[str, str]]) -> list[dict[str, object]]:
 def test_columns_equal_those_of_the_parsed_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path, _cases())
     with monkeypatch.context() as patched:
-        patched.setattr("scoregate.ci.archive.reader._read_cases", None)
+        patched.setattr("scoregate.kernel.judge.archive.reader._read_cases", None)
         loaded = read_run(tmp_path)
     (tmp_path / COLUMNS_FILE).unlink()
     parsed = read_run(tmp_path)

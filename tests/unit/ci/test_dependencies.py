@@ -13,17 +13,17 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.ci.archive.run_json import read_dependencies
-from scoregate.ci.dependencies.changes import Changes
-from scoregate.ci.dependencies.file_uses import FileUses, describe_uses, read_uses
-from scoregate.ci.dependencies.project import read_project_tree
-from scoregate.ci.dependencies.recording import STDLIB, read_python_recorder
-from scoregate.ci.dependencies.shared_files import digest_shared_files
-from scoregate.ci.dependencies.tree import Tree, read_tree
-from scoregate.ci.dependencies.unread import find_unread
-from scoregate.ci.settings import Settings
-from scoregate.core.relative_paths import matches_path
-from scoregate.core.runs.dependencies import (
+from scoregate.kernel.judge.archive.run_json import read_dependencies
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.dependencies.changes import Changes
+from scoregate.kernel.run.dependencies.file_uses import FileUses, describe_uses, read_uses
+from scoregate.kernel.run.dependencies.project import read_project_tree
+from scoregate.kernel.run.dependencies.recording import STDLIB, read_python_recorder
+from scoregate.kernel.run.dependencies.shared_files import digest_shared_files
+from scoregate.kernel.run.dependencies.tree import Tree, read_tree
+from scoregate.kernel.run.dependencies.unread import find_unread
+from scoregate.kernel.types.relative_paths import matches_path
+from scoregate.kernel.types.runs.dependencies import (
     LONGEST_PATH,
     UNKNOWN,
     Dependency,

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import time
 
-from scoregate.ci.error_lines import find_error_lines
 from scoregate.features.setup.javascript.installer import ErrorLines
+from scoregate.kernel.host.error_lines import find_error_lines
 
 NODE = """/app/run.js:3
 throw new TypeError("no model")

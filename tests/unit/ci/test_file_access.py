@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.file_access import create_file, read_project_file
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import Settings, load_settings
-from scoregate.ci.user_ids import Identity
 from scoregate.errors import InstallError, SettingsError
 from scoregate.features.setup.environment import VenvSpec
 from scoregate.features.setup.install.plans import find_install_plan
 from scoregate.features.setup.javascript.project_files import WorkspaceFiles
+from scoregate.kernel.host.file_access import create_file, read_project_file
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.judge.settings import Settings, load_settings
 
 
 @pytest.fixture

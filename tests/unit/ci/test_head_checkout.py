@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.ci.dependencies.head_checkout import open_head_checkout
-from scoregate.ci.settings import Settings
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.dependencies.head_checkout import open_head_checkout
 
 
 @pytest.fixture

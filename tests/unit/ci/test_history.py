@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.ci.test_archive import make_cases, make_run, write
 
-from scoregate.ci.archive import amend_run, read_run
-from scoregate.ci.archive.run_json import read_history
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.pipeline import with_history
-from scoregate.core.runs.history import history_after, with_history_of
-from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
+from scoregate.kernel.job.pipeline import with_history
+from scoregate.kernel.judge.archive import amend_run, read_run
+from scoregate.kernel.judge.archive.run_json import read_history
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.types.runs.history import history_after, with_history_of
+from scoregate.kernel.types.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 HISTORY = History(
     (

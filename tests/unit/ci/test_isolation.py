@@ -14,13 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci import user_ids
-from scoregate.ci.isolation import CommandFiles, OutFolder, kill_account, kill_accounts, release, separate_accounts
-from scoregate.ci.isolation import workspace as sharing
-from scoregate.ci.isolation.shared_tree import SharedTree
-from scoregate.ci.launch.events import Failed
-from scoregate.ci.launch.tail import LogTailer
-from scoregate.ci.user_ids import (
+from scoregate.errors import ScoregateError, UsageError
+from scoregate.kernel.host import user_ids
+from scoregate.kernel.host.isolation import (
+    CommandFiles,
+    OutFolder,
+    kill_account,
+    kill_accounts,
+    release,
+    separate_accounts,
+)
+from scoregate.kernel.host.isolation import workspace as sharing
+from scoregate.kernel.host.isolation.shared_tree import SharedTree
+from scoregate.kernel.host.user_ids import (
     ACCOUNTS,
     Accounts,
     Identity,
@@ -29,7 +35,8 @@ from scoregate.ci.user_ids import (
     new_identity,
     process_rights,
 )
-from scoregate.errors import ScoregateError, UsageError
+from scoregate.kernel.run.launch.events import Failed
+from scoregate.kernel.run.launch.tail import LogTailer
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
 OWNER = 4321

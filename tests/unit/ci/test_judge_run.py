@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
-from scoregate.ci.judgement import ComparedSides, Judged
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.model import PolicySource
-from scoregate.core.evaluation import Threshold
-from scoregate.core.runs.run import Run
 from scoregate.features.steps import STEPS
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import ComparedSides, Judged
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.model import PolicySource
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.runs.run import Run
 
 BY_BASE = Settings(min_pass_rate=0.9, policy_from=PolicySource.BASE)
 UNREADABLE = Baseline(None, "the artifact can't be read", unreadable=True)

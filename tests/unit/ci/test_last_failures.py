@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
-from scoregate.ci.archive import RUN_FOLDER, RunWriter
-from scoregate.ci.partial_run import find_last_failures
-from scoregate.core.event_values import ErrorInfo
+from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter
+from scoregate.kernel.run.partial_run import find_last_failures
+from scoregate.kernel.types.event_values import ErrorInfo
 
 
 @pytest.mark.parametrize("failing", [0, 1])

@@ -10,19 +10,19 @@ from typing import Any
 import anyio
 import pytest
 
-from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.pipeline import find_baseline
-from scoregate.ci.ports import Reporting
-from scoregate.ci.reporting import apply_stored_reviews
-from scoregate.ci.settings import Settings
-from scoregate.core.evaluation import Threshold
-from scoregate.core.event_values import PairwiseComparison
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import TrialRole, Trials
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError
+from scoregate.kernel.job.pipeline import find_baseline
+from scoregate.kernel.job.ports import Reporting
+from scoregate.kernel.job.reporting import apply_stored_reviews
+from scoregate.kernel.judge.archive import RunWriter, read_run
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.event_values import PairwiseComparison
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import TrialRole, Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.store import Verdict, Winner, add_verdict, open_store
 
 

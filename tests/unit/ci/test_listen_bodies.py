@@ -9,9 +9,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from scoregate.ci.request_bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, read_body
-from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.features.foreign.bodies import parse
+from scoregate.kernel.host.request_bodies import MAX_BODY_BYTES, ClientDisconnected, Refused, read_body
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.anyio
 CHUNK = b"x" * (1024 * 1024)

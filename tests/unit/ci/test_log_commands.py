@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.runner import parse_commands, parse_outputs
 
-from scoregate.ci.github.commands import command, harmless, outputs_text
+from scoregate.kernel.job.github.commands import command, harmless, outputs_text
 
 PIECES = st.sampled_from(
     ["::", "##[", "error", "set-output name=a", "::b", "]", "\r", "\n", " ", "\t", "\u00a0", "%0A", ":", "#"]

@@ -12,18 +12,18 @@ import pytest
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media
-from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.archive import media as media_module
-from scoregate.ci.archive.media import MediaFolder
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, unpack, unpack_run
-from scoregate.ci.launch.events import Failed, MediaReceived
-from scoregate.ci.launch.media import MediaReader
-from scoregate.core.media import MOST_BYTES, MediaFile
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.features.cluster.wire import decode_event, encode_event
+from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, unpack, unpack_run
+from scoregate.kernel.judge.archive import RunWriter, read_run
+from scoregate.kernel.judge.archive import media as media_module
+from scoregate.kernel.judge.archive.media import MediaFolder
+from scoregate.kernel.run.launch.events import Failed, MediaReceived
+from scoregate.kernel.run.launch.media import MediaReader
+from scoregate.kernel.types.media import MOST_BYTES, MediaFile
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None, keep: int = 0) -> Run:
@@ -119,7 +119,7 @@ def test_the_host_takes_valid_files_once_and_reports_others(tmp_path: Path) -> N
 
 
 def test_the_host_takes_a_limited_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.ci.launch.media.MOST_FILES", 2)
+    monkeypatch.setattr("scoregate.kernel.run.launch.media.MOST_FILES", 2)
     (tmp_path / "media").mkdir()
     for number in range(5):
         data = RED + bytes([number])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from scoregate.ci.shards import merge_shards
-from scoregate.ci.shards.merge_suites import SuiteParts, SuiteSources, merge_suite
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import SuitePart
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Script, SuiteResult
+from scoregate.kernel.job.shards import merge_shards
+from scoregate.kernel.job.shards.merge_suites import SuiteParts, SuiteSources, merge_suite
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import SuitePart
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Script, SuiteResult
 
 
 def test_calls_of_any_suite_are_summed_over_shards() -> None:

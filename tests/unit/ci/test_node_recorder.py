@@ -11,14 +11,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-import scoregate.ci.dependencies
-from scoregate.ci.dependencies.file_uses import FileUses, read_uses
-from scoregate.ci.dependencies.recording import add_node_option, runs_node
-from scoregate.ci.dependencies.tree import read_tree
-from scoregate.ci.plan import Launch, SourceKind, SuiteSource
+import scoregate.kernel.run.dependencies
+from scoregate.kernel.run.dependencies.file_uses import FileUses, read_uses
+from scoregate.kernel.run.dependencies.recording import add_node_option, runs_node
+from scoregate.kernel.run.dependencies.tree import read_tree
+from scoregate.kernel.run.plan import Launch, SourceKind, SuiteSource
 
 NODE = shutil.which("node") or ""
-RECORDER = Path(scoregate.ci.dependencies.__file__).with_name("node_recorder.cjs")
+RECORDER = Path(scoregate.kernel.run.dependencies.__file__).with_name("node_recorder.cjs")
 pytestmark = pytest.mark.skipif(not NODE, reason="needs Node.js")
 
 

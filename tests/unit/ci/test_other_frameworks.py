@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.discover.files import ProjectFiles
-from scoregate.ci.discover.other_frameworks import find_frameworks
-from scoregate.ci.frameworks import FoundFramework, describe_frameworks, format_settings
-from scoregate.ci.settings import Settings, load_settings
+from scoregate.kernel.judge.settings import Settings, load_settings
+from scoregate.kernel.run.discover.files import ProjectFiles
+from scoregate.kernel.run.discover.other_frameworks import find_frameworks
+from scoregate.kernel.run.frameworks import FoundFramework, describe_frameworks, format_settings
 
 pytestmark = pytest.mark.anyio
 

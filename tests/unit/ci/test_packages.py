@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from scoregate.ci.discover.packages import find_relative_level, locate_import_folders, locate_module
-from scoregate.ci.plan import Module
+from scoregate.kernel.run.discover.packages import find_relative_level, locate_import_folders, locate_module
+from scoregate.kernel.run.plan import Module
 
 
 def test_only_executed_imports_that_must_succeed_count() -> None:

@@ -7,10 +7,18 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan, restrict_plan
-from scoregate.ci.settings import Settings
-from scoregate.core.selection.partial import CaseSelection
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import (
+    DiscoveredSuites,
+    Plan,
+    SkippedSource,
+    SourceKind,
+    SuiteSource,
+    make_plan,
+    restrict_plan,
+)
+from scoregate.kernel.types.selection.partial import CaseSelection
 
 ROOT = Path("/project")
 PYTHON = Interpreter(("/venv/bin/python",), "test")

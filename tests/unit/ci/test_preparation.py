@@ -8,11 +8,11 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.interpreter import Interpreter, SuiteHost
-from scoregate.ci.plan import SuiteSource
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Step, prepare
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.job.steps import Step, prepare
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
+from scoregate.kernel.run.plan import SuiteSource
 
 
 class PreparingStep(Step):

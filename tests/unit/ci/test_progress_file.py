@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scoregate.ci.archive.progress import (
+from scoregate.kernel.judge.archive.progress import (
     LIVE_FILE,
     LiveCase,
     LiveCount,
@@ -21,7 +21,7 @@ from scoregate.ci.archive.progress import (
     read_live,
     remove_live,
 )
-from scoregate.ci.archive.progress import write_live as tell
+from scoregate.kernel.judge.archive.progress import write_live as tell
 
 
 def make_live_run() -> LiveRun:

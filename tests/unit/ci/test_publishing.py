@@ -9,10 +9,10 @@ import anyio
 import pytest
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
-from scoregate.ci.publish.files import publish_files
-from scoregate.ci.report.view import ReportView
 from scoregate.errors import UsageError
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget, deliver
+from scoregate.kernel.job.publish.files import publish_files
+from scoregate.kernel.report.view import ReportView
 
 VIEW = view_of(make_run(ExampleSuite("demo", [Trial("c", [Score("e", 1.0)])])))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from scoregate.ci.discover.pytest_marks import default_suite, find_marked_tests
-from scoregate.ci.discover.python_files import read_script
-from scoregate.ci.plan import SourceKind
+from scoregate.kernel.run.discover.pytest_marks import default_suite, find_marked_tests
+from scoregate.kernel.run.discover.python_files import read_script
+from scoregate.kernel.run.plan import SourceKind
 
 PATH = "evals/hours/test_bot.py"
 DEFAULT = "evals.hours.test_bot"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci.archive import EARLIER, RunWriter, read_run
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import TrialRole, Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.judge.archive import EARLIER, RunWriter, read_run
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import TrialRole, Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.conditions import read_conditions
-from scoregate.ci.policy import choose_policy, read_stored_policy
-from scoregate.ci.settings import BaselineKind, Settings, load_settings
-from scoregate.core.runs.run import Run
 from scoregate.errors import SettingsError
+from scoregate.kernel.judge.policy import choose_policy, read_stored_policy
+from scoregate.kernel.judge.settings import BaselineKind, Settings, load_settings
+from scoregate.kernel.run.conditions import read_conditions
+from scoregate.kernel.types.runs.run import Run
 
 
 def write(root: Path, text: str, name: str = "scoregate.toml") -> Path:

@@ -10,13 +10,13 @@ import anyio
 import pytest
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.publish.delivery import PublishTarget
-from scoregate.ci.publish.files import publish_files
-from scoregate.ci.publish.shared_cases import CasesReader, SharedCases
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.reports import load_renderers
-from scoregate.ci.secrets import Redactor
-from scoregate.core.runs.cases import CaseResult
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.job.publish.delivery import PublishTarget
+from scoregate.kernel.job.publish.files import publish_files
+from scoregate.kernel.job.publish.shared_cases import CasesReader, SharedCases
+from scoregate.kernel.job.reports import load_renderers
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.cases import CaseResult
 
 CASES = [CaseResult(0, f"case {number}") for number in range(9_999)]
 

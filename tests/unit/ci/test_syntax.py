@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.discover.scripts import ScriptInfo, read_script
-from scoregate.ci.plan import SourceKind
+from scoregate.kernel.run.discover.scripts import ScriptInfo, read_script
+from scoregate.kernel.run.plan import SourceKind
 
 IMPORTS = "from scoregate.testing.run import run_test_suite\n"
 

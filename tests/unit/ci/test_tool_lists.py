@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.trajectories.coverage import ToolDefinition
 from scoregate.features.coverage.lists.files import read_tool_list
+from scoregate.kernel.types.trajectories.coverage import ToolDefinition
 
 SCHEMA = {
     "type": "object",

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.unit.ci.test_archive import make_cases, make_run, write
 
-from scoregate.ci.archive import RunWriter, latest_run, mark_in_progress, read_run, recover
-from scoregate.ci.archive.lock import lock_folder
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, RunUnfinished, SettingsError, UsageError
+from scoregate.kernel.judge.archive import RunWriter, latest_run, mark_in_progress, read_run, recover
+from scoregate.kernel.judge.archive.lock import lock_folder
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.ci import user_ids
-from scoregate.ci.user_ids import (
+from scoregate.kernel.host import user_ids
+from scoregate.kernel.host.user_ids import (
     NOBODY,
     Identity,
     find_identity,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scoregate.ci.launch.warm import FileUse
-from scoregate.ci.plan import SourceKind, SuiteSource
 from scoregate.cli.affected import find_affected
 from scoregate.cli.file_changes import Change
+from scoregate.kernel.run.launch.warm import FileUse
+from scoregate.kernel.run.plan import SourceKind, SuiteSource
 
 ROOT = Path("/project")
 SOURCES = [SuiteSource(f"evals/{name}.py", SourceKind.PYTHON) for name in ("a", "b")]

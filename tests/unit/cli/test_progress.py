@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent, Started
-from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
-from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.runs.run import Script
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import EventsReceived, Finished, LaunchEvent, Started
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.events import CaseFinished, CaseStarted, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.run import Script
 
 
 def suite(log: str = "http-1", *, end: bool = True, duration_s: float | None = 75.0) -> list[LaunchEvent]:

@@ -9,14 +9,14 @@ from unittest.mock import patch
 
 import pytest
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import EventsReceived, Finished, LaunchEvent
-from scoregate.ci.run_recorder import RunRecorder
 from scoregate.cli.progress_state import RunProgress
 from scoregate.cli.progress_table import draw_status_line
-from scoregate.core.evaluation import Threshold
-from scoregate.core.events import CaseFinished, CaseStarted, Event, Scored, SuiteStarted
-from scoregate.core.runs.run import Script
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import EventsReceived, Finished, LaunchEvent
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.events import CaseFinished, CaseStarted, Event, Scored, SuiteStarted
+from scoregate.kernel.types.runs.run import Script
 
 
 def make_event(done: int, planned: int | None) -> LaunchEvent:

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from scoregate.cli.progress_state import SuiteProgress, format_suite
 from scoregate.cli.progress_table import draw_table
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.tally import Tally
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.tally import Tally
 
 STATES = {Status.PASSED: 1_200, Status.FAILED: 34, Status.ERRORED: 5}
 LONG = "a suite whose name goes on and on [model=gpt-6-luna, temperature=0.2]"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.conversation import EndReason, GoalVerdict, Turn
 from scoregate.execution.simulated_user import turn_messages
 from scoregate.execution.stopping import (
     ConversationPlan,
@@ -19,6 +18,7 @@ from scoregate.execution.stopping import (
     make_bounds,
     needs_goal_check,
 )
+from scoregate.kernel.types.conversation import EndReason, GoalVerdict, Turn
 
 MET, UNMET, HOPELESS = GoalVerdict(True, 1.0), GoalVerdict(False, 0.5), GoalVerdict(False, 0.1)
 

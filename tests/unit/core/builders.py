@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.evaluation import Threshold
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.events import (
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -20,10 +20,10 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.evidence import list_sources
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import list_sources
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
 
 ERROR = ErrorInfo("ValueError", "broken")
 HALF = Threshold(gte=0.5)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scoregate.core.conversation import Conversation, EndReason, Turn
+from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
 
 words = st.text(max_size=30)
 values = st.recursive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.backoff import backoff_s, retry_after_s
+from scoregate.kernel.types.backoff import backoff_s, retry_after_s
 
 NOW = 1_800_000_000.0
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.baseline_outputs import battle_key, dump_baseline_outputs, read_baseline_outputs
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.baseline_outputs import battle_key, dump_baseline_outputs, read_baseline_outputs
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def make_suite(

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import BaseReference, Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import BaseReference, Run
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 RELATIVE = {

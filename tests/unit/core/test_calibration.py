@@ -7,22 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from scoregate.core.comparison.agreement import (
+from scoregate.kernel.compare.agreement import (
     Calibrations,
     digest_fingerprint,
     explain_uncalibrated,
     is_judge,
 )
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.judge_checks import Review
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Limits, Policy, Severity, policy_differences
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.text_column import TextColumn
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.judge_checks import Review
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity, policy_differences
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
 FUNCTION = Fingerprint(source="s", parameters="q")

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.confirmations import Confirmation, with_confirmations
-from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 CRITICAL = Policy(Limits(min_pass_rate=0.0, fail_on_critical=True))
 REGRESSION = Policy(Limits(min_pass_rate=0.0, max_error_rate=0.05, fail_on_regression=True))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from scoregate.core.comparison.case_table import make_case_table
-from scoregate.core.comparison.pairing import Side, pair_sides
+from scoregate.kernel.compare.case_table import make_case_table
+from scoregate.kernel.compare.pairing import Side, pair_sides
 
 
 def make_side(source: random.Random, cases: list[str], missing: float) -> Side:

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
-from scoregate.core.declarations.kernel import ERROR_RATE
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.gate.check import SuiteCheck
-from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
-from scoregate.core.runs.policy import Limits, LimitValue, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.gate.check import SuiteCheck
+from scoregate.kernel.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.kernel.types.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
+from scoregate.kernel.types.declarations.kernel import ERROR_RATE
+from scoregate.kernel.types.runs.policy import Limits, LimitValue, Policy
+from scoregate.kernel.types.runs.run import Run
 
 TRIAL = Rule("trial")
 LENGTH, BY_NAME = Limit("max_length", AMOUNT), Limit("max_change", BY_EVALUATOR, is_relative=True)

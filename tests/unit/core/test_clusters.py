@@ -8,15 +8,15 @@ import pytest
 from scipy.stats import f_oneway
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.event_values import Setup
-from scoregate.core.events import CaseFinished, CaseStarted, SuiteStarted
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.clusters import check_cluster, find_cluster, match_name, may_name_cluster
-from scoregate.core.runs.policy import Limits, Policy, policy_differences
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.statistics.group_test import test_groups as compare_groups
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.statistics.group_test import test_groups as compare_groups
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.event_values import Setup
+from scoregate.kernel.types.events import CaseFinished, CaseStarted, SuiteStarted
+from scoregate.kernel.types.runs.clusters import check_cluster, find_cluster, match_name, may_name_cluster
+from scoregate.kernel.types.runs.policy import Limits, Policy, policy_differences
+from scoregate.kernel.types.runs.reducer import RunReducer
 
 
 @pytest.mark.parametrize(

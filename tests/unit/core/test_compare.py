@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, row_of, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.event_values import EvaluatorInfo
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.types.event_values import EvaluatorInfo
 
 LOW, HIGH = [0.0] * 40, [1.0] * 40
 

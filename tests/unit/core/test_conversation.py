@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.core.conversations import conversations, said, values, words
 
-from scoregate.core.conversation import Conversation, EndReason, Reply, Turn
-from scoregate.core.json_io import dump
+from scoregate.kernel.types.conversation import Conversation, EndReason, Reply, Turn
+from scoregate.kernel.types.json_io import dump
 
 PLAIN = said(("Hello", "Hi"), ended=EndReason.GOAL, goal_achieved=True, findings=("polite",)).plain()
 

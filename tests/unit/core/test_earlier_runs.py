@@ -14,12 +14,12 @@ import pytest
 from scipy import stats
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.earlier_runs import leave_out_cases, mark_as_measured, select_unchanged
-from scoregate.core.comparison.run_movement import RunMovement, collect_run_means, measure_movement
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.dependencies import (
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.earlier_runs import leave_out_cases, mark_as_measured, select_unchanged
+from scoregate.kernel.compare.run_movement import RunMovement, collect_run_means, measure_movement
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.dependencies import (
     CarriedFrom,
     Dependency,
     RunDependencies,
@@ -27,10 +27,10 @@ from scoregate.core.runs.dependencies import (
     check_dependencies,
     merge_shard_dependencies,
 )
-from scoregate.core.runs.history import history_after, merge_histories
-from scoregate.core.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
-from scoregate.core.runs.run import Conditions, Run
-from scoregate.core.runs.suite_states import digest_states
+from scoregate.kernel.types.runs.history import history_after, merge_histories
+from scoregate.kernel.types.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
+from scoregate.kernel.types.runs.run import Conditions, Run
+from scoregate.kernel.types.runs.suite_states import digest_states
 
 PROMPT = Dependency("file", "prompt.md", "a1")
 FLAT = [1.0, 0.0] * 50

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold, Usage, require_number
+from scoregate.kernel.types.evaluation import Assertion, Evaluation, Threshold, Usage, require_number
 
 unit = st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
 bound = st.none() | unit | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.evaluator_changes import EvaluatorChangeKind, find_evaluator_changes
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.evaluator_changes import EvaluatorChangeKind, find_evaluator_changes
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def make_run(thresholds: Mapping[str, Threshold | None], *, digests: Mapping[str, str] | None = None) -> Run:

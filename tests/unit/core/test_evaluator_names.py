@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evaluator_names import BY_EVALUATOR, pair_names, rename_base_evaluators
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.evaluator_names import BY_EVALUATOR, pair_names, rename_base_evaluators
 
 LONG_OLD = "len(output)<9 and 'a sentence that is quite long' in outpu…"
 LONG_NEW = 'len(output) < 9 and "a sentence that is quite long" in out…'

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import (
+from scoregate.errors import InvalidEvent
+from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import (
     SCHEMA_VERSION,
     Choice,
     ErrorInfo,
@@ -21,7 +22,7 @@ from scoregate.core.event_values import (
     HumanReviewFieldContentType,
     Origin,
 )
-from scoregate.core.events import (
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -34,8 +35,7 @@ from scoregate.core.events import (
     SuiteStarted,
     ToolCalled,
 )
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event, sort_sets, to_plain
-from scoregate.errors import InvalidEvent
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump, dump_event, sort_sets, to_plain
 
 text = st.text(st.characters(exclude_categories=[]), max_size=20)
 number = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False)

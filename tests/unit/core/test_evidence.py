@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.evidence import TrialRole, Trials, Use, list_sources
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import TrialRole, Trials, Use, list_sources
+from scoregate.kernel.types.runs.run import SuiteResult
 
 RUN = CarriedFrom("1", "main")
 

@@ -12,21 +12,25 @@ from tests.unit.core.builders import mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judge import judge
-from scoregate.ci.judgement import ComparedSides, Judged
-from scoregate.ci.publish.comment import is_wanted
-from scoregate.ci.report import console, html, junit, markdown, result_json
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import CommentMode, Settings
-from scoregate.core.comparison.comparison import accepts_row
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.quarantine import Quarantine, leave_out_quarantine
-from scoregate.core.comparison.row_labels import label_rows
-from scoregate.core.comparison.stable_cases import bound_failure_rate, list_stable_cases, record_quarantine
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.exemptions import (
+from scoregate.features.exemptions.step import STEP
+from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
+from scoregate.features.steps import STEPS
+from scoregate.kernel.compare.comparison import accepts_row
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.quarantine import Quarantine, leave_out_quarantine
+from scoregate.kernel.compare.row_labels import label_rows
+from scoregate.kernel.compare.stable_cases import bound_failure_rate, list_stable_cases, record_quarantine
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.job.publish.comment import is_wanted
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import ComparedSides, Judged
+from scoregate.kernel.judge.settings import CommentMode, Settings
+from scoregate.kernel.report import console, html, junit, markdown, result_json
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.exemptions import (
     EXEMPTIONS,
     STABLE_CASES,
     STABLE_RUNS,
@@ -36,17 +40,13 @@ from scoregate.core.exemptions import (
     QuarantinedCases,
     StableCase,
 )
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.run_costs import sum_costs, sum_tokens
-from scoregate.core.sections import Place
-from scoregate.core.slots import NO_SLOTS, Slots
-from scoregate.features.exemptions.step import STEP
-from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
-from scoregate.features.steps import STEPS
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
+from scoregate.kernel.types.sections import Place
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.unit.stats.builders import Scores, run_of, suite_of
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import Run
 
 SURE, OPEN = [f"sure-{index}" for index in range(4)], [f"open-{index}" for index in range(8)]
 STEADY = [f"steady-{index}" for index in range(8)]

@@ -9,18 +9,18 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.row_labels import p_or_one
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.gate import Verdict, judge_comparison
-from scoregate.core.gate.families import Shares, correct_ratios, correct_scores
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.policy import Limits, Policy, Severity
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.row_labels import p_or_one
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.gate import Verdict, judge_comparison
+from scoregate.kernel.gate.families import Shares, correct_ratios, correct_scores
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.types.runs.run import Run
 
 REGRESSION = Limits(min_pass_rate=0.0, fail_on_regression=True)
 GOOD, BAD = 1.0, 0.0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.ci.report.suites import build_totals
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.report.suites import build_totals
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseError, CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def run_of(trials: dict[str, str], sdk: str | None = None) -> Run:

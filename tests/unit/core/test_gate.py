@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.declarations.kernel import PASS_RATE, RULES
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
-from scoregate.core.runs.run import Run, Script
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.types.declarations.kernel import PASS_RATE, RULES
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy, Severity
+from scoregate.kernel.types.runs.run import Run, Script
 
 RULE_BY_NAME = {rule.name: rule for rule in RULES}
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE

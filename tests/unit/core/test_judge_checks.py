@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.comparison.agreement import cohens_kappa
-from scoregate.core.comparison.judge_checks import (
+from scoregate.kernel.compare.agreement import cohens_kappa
+from scoregate.kernel.compare.judge_checks import (
     LEVEL,
     AgreementLevel,
     JudgeCheck,
@@ -20,8 +20,8 @@ from scoregate.core.comparison.judge_checks import (
     describe_check,
     weigh_reviews,
 )
-from scoregate.core.evaluation import Threshold
-from scoregate.core.statistics.intervals import clopper_pearson_low
+from scoregate.kernel.compare.statistics.intervals import clopper_pearson_low
+from scoregate.kernel.types.evaluation import Threshold
 
 
 def make_reviews(counts: dict[tuple[float, float], int], share: float | None = None) -> list[Review]:

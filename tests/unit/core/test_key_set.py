@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.runs import key_set
-from scoregate.core.runs.key_set import KeySet
+from scoregate.kernel.types.runs import key_set
+from scoregate.kernel.types.runs.key_set import KeySet
 
 
 @pytest.mark.parametrize("most", [200_000, 700, 0])

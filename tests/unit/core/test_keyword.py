@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
-from scoregate.core.selection.keyword import parse_keywords
 from scoregate.errors import UsageError
+from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels
+from scoregate.kernel.types.selection.keyword import parse_keywords
 
 NAMES = ("hours", "Opening on Monday", "case[1-a]", "week")
 

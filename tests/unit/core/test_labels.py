@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.event_values import Origin
-from scoregate.core.runs.run import SuiteResult
-from scoregate.core.runs.suite_labels import label_suites
+from scoregate.kernel.types.event_values import Origin
+from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.runs.suite_labels import label_suites
 
 
 def suite(name: str, script: str | None = None, params: Any = None, origin: str | None = None) -> SuiteResult:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.stats.builders import cases, columns_of
 
-from scoregate.core.comparison.leader import Lead, compare_with_leader, correct_level
-from scoregate.core.comparison.pairing import score_side
+from scoregate.kernel.compare.leader import Lead, compare_with_leader, correct_level
+from scoregate.kernel.compare.pairing import score_side
 
 
 def compare_variants(*variants: Sequence[float], higher_is_better: bool = True) -> list[Lead]:

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
-import scoregate.core
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.limit_checks import exceeds, exceeds_share, reaches, round_off
-from scoregate.core.runs.policy import Criteria, Limits, Policy
+import scoregate.kernel.types
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.limit_checks import exceeds, exceeds_share, reaches, round_off
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 
 
 # `sum` is exact from Python 3.12 on.
@@ -67,7 +67,7 @@ _OF_TEXTS = {"abs(number - limit) <= _ROUNDING * limit", "float(text) >= limit",
 
 
 def test_every_rule_compares_with_the_functions_for_limits() -> None:
-    root = Path(next(iter(scoregate.core.__path__)))
+    root = Path(next(iter(scoregate.kernel.types.__path__)))
     paths = [path for folder in ("gate", "comparison") for path in (root / folder).glob("*.py")]
     assert [found for path in paths for found in list_comparisons(path)] == []
 

@@ -7,15 +7,15 @@ from array import array
 import pytest
 from tests.unit.core.builders import ExampleSuite, compared, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.evaluation import Usage
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.usage import sum_usage
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
+from scoregate.kernel.types.usage import sum_usage
 
 
 def cost(dollars: float, limit: float, *unpriced: str) -> Finding:

@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media
-from scoregate.core.inline_media import has_inline_media, replace_inline_media
-from scoregate.core.json_io import dump, to_plain
-from scoregate.core.media import (
+from scoregate.errors import MediaError
+from scoregate.kernel.types.inline_media import has_inline_media, replace_inline_media
+from scoregate.kernel.types.json_io import dump, to_plain
+from scoregate.kernel.types.media import (
     MOST_BYTES,
     describe,
     find_type,
@@ -25,7 +26,6 @@ from scoregate.core.media import (
     show_references,
     without_names,
 )
-from scoregate.errors import MediaError
 
 STARTS = {
     "image/png": RED,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import STATUSES, Status
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.text_column import TextColumn
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import STATUSES, Status
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 POLICY = Policy(Limits(fail_on_regression=True, max_error_rate=None))
 

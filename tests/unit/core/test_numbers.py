@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.text import is_positive_number, is_whole_number, parse_amount, parse_number
+from scoregate.kernel.types.text import is_positive_number, is_whole_number, parse_amount, parse_number
 
 
 @pytest.mark.parametrize("value", [None, True, False, "1", [1], {}, 10**400])

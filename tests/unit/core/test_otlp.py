@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.trajectories.otlp import JSON, PROTOBUF, read_otlp
-from scoregate.core.trajectories.span_buffer import SpanBuffer
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
 from scoregate.errors import MissingExtra, OtlpError
+from scoregate.kernel.types.trajectories.otlp import JSON, PROTOBUF, read_otlp
+from scoregate.kernel.types.trajectories.span_buffer import SpanBuffer
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 
 
 def make_value(value: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
+from scoregate.kernel.types.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
 
 
 def parse(*outcomes: TestOutcome) -> TestOutcomes:

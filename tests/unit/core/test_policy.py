@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
+from scoregate.kernel.types.runs.run import SuiteResult
 
 SUITE = SuiteResult("support-bot", "support-bot (evals/a.py)")
 

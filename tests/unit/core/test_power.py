@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.comparison.power import RequiredSize, required_sizes
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import EvaluatorInfo
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.statistics.intervals import detectable_change
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.power import RequiredSize, required_sizes
+from scoregate.kernel.compare.statistics.intervals import detectable_change
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Measure
-from scoregate.core.evaluation import Evaluation, Threshold, Usage
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.policy import Limits, Policy, Severity
-from scoregate.core.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Measure
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 RATIO = Limits(max_cost_ratio=1.5, origin={"max_cost_ratio": "x"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.records import make_record, record
+from scoregate.kernel.types.records import make_record, record
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.core.builders import ERROR, HALF, ExampleSuite, scored
 
-from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.events import (
+from scoregate.kernel.types.evaluation import Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -26,9 +26,9 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.reducer import RunReducer, SuiteReducer
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.reducer import RunReducer, SuiteReducer
 
 EVALUATORS = ["a", "b", "c"]
 outcome = st.none() | st.floats(0, 1) | st.just(ERROR)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.ci.kept_results import describe_source
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.comparison.flips import pair_pass_rates
-from scoregate.core.gate import Conclusion, evaluate_gates
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.evidence import Use
-from scoregate.core.runs.history import history_after
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.flips import pair_pass_rates
+from scoregate.kernel.gate import Conclusion, evaluate_gates
+from scoregate.kernel.run.kept_results import describe_source
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import Use
+from scoregate.kernel.types.runs.history import history_after
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 GOOD, BAD = [1.0] * 30, [0.0] * 30
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.runs.dependencies import CarriedFrom
-from scoregate.core.runs.run import Run, Script
-from scoregate.core.runs.run_costs import sum_costs, sum_tokens
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
 
 SOURCE = CarriedFrom("1", "main")
 

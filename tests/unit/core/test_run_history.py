@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
-from scoregate.core.runs.history import history_after, merge_histories, with_history_of
-from scoregate.core.runs.past_runs import MAX_HISTORY_BYTES, MAX_TEXT_LENGTH, MOST_RUNS, MOST_SERIES, History, Score
-from scoregate.core.runs.run import Run
+from scoregate.kernel.types.runs.history import history_after, merge_histories, with_history_of
+from scoregate.kernel.types.runs.past_runs import (
+    MAX_HISTORY_BYTES,
+    MAX_TEXT_LENGTH,
+    MOST_RUNS,
+    MOST_SERIES,
+    History,
+    Score,
+)
+from scoregate.kernel.types.runs.run import Run
 
 COMMITS = st.sampled_from([None, "a", "b", "c", "d"])
 Step: TypeAlias = tuple[str | None, bool, set[str]]

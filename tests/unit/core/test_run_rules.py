@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.model_calls import ModelCalls
-from scoregate.core.runs.policy import Limits, Policy, Severity
-from scoregate.core.runs.run import Run, RunShard, Script
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.runs.model_calls import ModelCalls
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.types.runs.run import Run, RunShard, Script
 
 GOOD = ExampleSuite(scored(*[1.0] * 12))
 

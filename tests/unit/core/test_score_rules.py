@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.evaluation import Threshold
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.score_rules import ScoreRules
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.evaluation import Threshold
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.score_rules import ScoreRules
 
 WORDS = EvaluatorCriteria(scale=(0, 500), threshold=Threshold(gte=100))
 

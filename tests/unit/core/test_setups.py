@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from scoregate.core.comparison.setups import (
+from scoregate.kernel.compare.setups import (
     describe_model_change,
     describe_setup_change,
     describe_unknown_model,
     pair_setups,
 )
-from scoregate.core.event_values import Setup, SetupPart
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.event_values import Setup, SetupPart
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import SuiteResult
 
 
 def make_suite(

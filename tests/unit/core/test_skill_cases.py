@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scoregate.core.skill_cases import SkillCases, parse_skill_cases
+from scoregate.kernel.types.skill_cases import SkillCases, parse_skill_cases
 
 
 def parse(*cases: Any, **head: Any) -> SkillCases:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from scoregate.core import yaml_document
-from scoregate.core.skill_cases import SkillCases
-from scoregate.core.skill_formats import place
-from scoregate.core.skill_formats.formats import list_case_files, list_private, parse_cases
+from scoregate.kernel.types import yaml_document
+from scoregate.kernel.types.skill_cases import SkillCases
+from scoregate.kernel.types.skill_formats import place
+from scoregate.kernel.types.skill_formats.formats import list_case_files, list_private, parse_cases
 
 SKILL = "skills/paint"
 

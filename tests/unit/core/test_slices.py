@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.runs import slices
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.slices import LONGEST_VALUE, MOST_FIELDS, collect_slices, find_limited_fields, read_values
+from scoregate.kernel.types.runs import slices
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.slices import (
+    LONGEST_VALUE,
+    MOST_FIELDS,
+    collect_slices,
+    find_limited_fields,
+    read_values,
+)
 
 
 def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.records import record
-from scoregate.core.slots import NO_SLOTS, Slot, Slots
 from scoregate.errors import RecordError
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.slots import NO_SLOTS, Slot, Slots
 
 
 @record

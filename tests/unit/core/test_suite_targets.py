@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.suite_labels import label_suites, suite_label
-from scoregate.core.runs.suite_targets import match_base_targets
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.suite_labels import label_suites, suite_label
+from scoregate.kernel.types.runs.suite_targets import match_base_targets
 
 
 def make_run(*targets: str | None, script: str = "evals/a.py", suite: str = "hours") -> Run:

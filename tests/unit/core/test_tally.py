@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Scored, SuiteFinished
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.tally import SuiteSums, Tally, tally_suite
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.events import CaseFinished, CaseOutput, CaseStarted, Scored, SuiteFinished
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.reducer import SuiteReducer
+from scoregate.kernel.types.runs.tally import SuiteSums, Tally, tally_suite
 
 
 def test_a_tally_counts_all_trials_at_any_time() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from scoregate.core.runs.text_column import TextColumn
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 TEXTS = ["270c7a56", "", "ü … 🙂", "a\nb\0c", "lone \ud800", "", "x" * 1000]
 

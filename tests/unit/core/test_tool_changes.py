@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoregate.core.comparison.tool_changes import describe_tool_changes
-from scoregate.core.event_values import ListedTool
+from scoregate.kernel.compare.tool_changes import describe_tool_changes
+from scoregate.kernel.types.event_values import ListedTool
 
 SEARCH, BOOK = ListedTool("shop", "search", "d", "a", "r"), ListedTool("shop", "book", "d", "a")
 

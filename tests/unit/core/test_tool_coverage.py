@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.trajectories.coverage import (
+from scoregate.kernel.types.trajectories.coverage import (
     ToolArgument,
     ToolCoverage,
     ToolDefinition,
@@ -10,8 +10,8 @@ from scoregate.core.trajectories.coverage import (
     UseCount,
     measure_coverage,
 )
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 
 TOOLS = (
     ToolDefinition("search", (ToolArgument("query"), ToolArgument("sort", ("new", "old", "1")), ToolArgument("page"))),

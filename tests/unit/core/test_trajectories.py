@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, SuiteStarted, ToolCalled
-from scoregate.core.json_io import dump
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.task_trace import ModelCall, TaskTrace
-from scoregate.core.trace import Span
-from scoregate.core.trajectories.messages import StepReader, read_messages
-from scoregate.core.trajectories.spans import read_spans
-from scoregate.core.trajectories.trace import read_trace
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import MOST_STEPS, Message, Step, ToolCall
+from scoregate.kernel.types.events import CaseFinished, CaseOutput, CaseStarted, SuiteStarted, ToolCalled
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.task_trace import ModelCall, TaskTrace
+from scoregate.kernel.types.trace import Span
+from scoregate.kernel.types.trajectories.messages import StepReader, read_messages
+from scoregate.kernel.types.trajectories.spans import read_spans
+from scoregate.kernel.types.trajectories.trace import read_trace
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import MOST_STEPS, Message, Step, ToolCall
 
 OPENAI = [
     {"role": "system", "content": "Be brief."},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.usage import UsageMeter, charged_usage, current_meter, sum_usage
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.usage import UsageMeter, charged_usage, current_meter, sum_usage
 
 
 def test_an_unused_meter_has_no_usage() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
 
-from scoregate.core.comparison.variants import (
+from scoregate.kernel.compare.variants import (
     MOST_VARIANTS,
     VariantRanking,
     VariantState,
@@ -19,7 +19,7 @@ from scoregate.core.comparison.variants import (
     list_names,
     rank_suites,
 )
-from scoregate.core.runs.policy import Criteria, EvaluatorCriteria
+from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria
 
 
 def flips(count: int, failing: Sequence[int] = ()) -> list[Any]:

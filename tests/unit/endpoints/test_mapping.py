@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonpath_ng.ext.parser import parse
 
-from scoregate.core.conversation import Reply
 from scoregate.endpoints.context import EndpointContext
 from scoregate.endpoints.fillers import CONVERSATION_NAMES
 from scoregate.endpoints.request import compile_request, make_body_filler
 from scoregate.endpoints.response import EndpointResponse, compile_fields, compile_path, to_reply
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.conversation import Reply
 from scoregate.store import StoredEndpoint
 
 PLACE = EndpointContext("bot", "here", environment={"KEY": 'k"{{ input }}'})

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_values import Fingerprint
 from scoregate.engine.fingerprint import fingerprint_function
+from scoregate.kernel.types.event_values import Fingerprint
 
 BASE = '''
 import functools

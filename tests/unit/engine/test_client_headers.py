@@ -17,9 +17,9 @@ import pytest
 import requests
 from tests.fakes.header_echo import serve_headers
 
-from scoregate.core.call_headers import ADDRESS_VARIABLE
-from scoregate.core.usage import METER, UsageMeter, collect_usage
 from scoregate.engine import client_headers
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.usage import METER, UsageMeter, collect_usage
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_thread_without_a_case_names_the_only_suite(address: str) -> None:
 
 LATE = f"""
 import sys
-from scoregate.core.usage import METER, UsageMeter
+from scoregate.kernel.types.usage import METER, UsageMeter
 from scoregate.engine.environment import name_calls_at_gateway
 
 name_calls_at_gateway()

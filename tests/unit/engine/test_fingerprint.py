@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_values import Fingerprint
 from scoregate.engine.fingerprint import fingerprint_object
+from scoregate.kernel.types.event_values import Fingerprint
 
 BASE = '''
 import re

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.event_values import ErrorInfo, EventType
-from scoregate.core.events import CaseOutput, Errored, Event
-from scoregate.core.json_io import MAX_EVENT_BYTES
 from scoregate.engine import event_log as log_module
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.results import make_result
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import ErrorInfo, EventType
+from scoregate.kernel.types.events import CaseOutput, Errored, Event
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
 
 FOLDERS = pytest.mark.parametrize("kept", [True, False], ids=["in a folder", "in this process"])
 

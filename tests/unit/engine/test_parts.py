@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from scoregate import evaluate
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.runs.reuse import suite_reuse_problem
-from scoregate.core.usage import current_meter
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.reuse import suite_reuse_problem
+from scoregate.kernel.types.usage import current_meter
 
 SPENT = Usage(10, 5, cost=0.25, model="m", answer="one")
 

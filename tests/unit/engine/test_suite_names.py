@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_values import Origin
 from scoregate.engine import suite_names
 from scoregate.engine.suite_names import claim_name
+from scoregate.kernel.types.event_values import Origin
 
 
 @pytest.fixture(autouse=True)

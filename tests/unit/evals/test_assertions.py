@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.media import RED
 
 from scoregate import Media
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.evals.prompts import Prompt, find_unknown_parts
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.scorers import assertion, weighted_assertions
 from scoregate.scorers.assertions import TYPES
 

@@ -14,8 +14,8 @@ import pytest
 from pydantic import BaseModel
 
 from scoregate import evaluate
-from scoregate.core.runs.cases import CaseResult
 from scoregate.errors import SuiteFailed
+from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.scorers import levenshtein, pairwise
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.scorers import json_schema, pattern_search, regex, tool_calls
 from scoregate.scorers.assertions import assertion
 from scoregate.scorers.pattern_search import is_fast, search_pattern

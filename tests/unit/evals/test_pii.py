@@ -9,8 +9,8 @@ from time import process_time
 import pytest
 
 from scoregate import evaluate
-from scoregate.core.evaluation import Threshold
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.evaluation import Threshold
 from scoregate.scorers import pii_free
 
 if "stdnum" not in sys.modules:

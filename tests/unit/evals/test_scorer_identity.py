@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from scoregate import evaluate
-from scoregate.core.event_values import EvaluatorInfo
+from scoregate.kernel.types.event_values import EvaluatorInfo
 
 
 def info(scorer: Any) -> EvaluatorInfo:

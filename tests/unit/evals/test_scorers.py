@@ -10,8 +10,8 @@ import pytest
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media, evaluate
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.errors import MissingExtra
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.scorers import (
     Check,
     contains,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from scoregate import evaluate
-from scoregate.core.comparison.variants import VariantRanking
 from scoregate.evals import VariantState
+from scoregate.kernel.compare.variants import VariantRanking
 from scoregate.scorers import contains
 
 ROWS = [{"input": str(at), "expected": "9"} for at in range(40)]

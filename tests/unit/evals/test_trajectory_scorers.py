@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoregate import evaluate
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.shell_operators import find_shell_operator
 from scoregate.evals import Message, ToolCall, Trajectory
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.shell_operators import find_shell_operator
 from scoregate.offline_tests import observe
 from scoregate.scorers import (
     TrajectoryCheck,

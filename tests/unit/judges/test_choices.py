@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.core.event_values import Choice
 from scoregate.judges.result import possible_scores
 from scoregate.judges.versions import JudgeVersion
+from scoregate.kernel.types.event_values import Choice
 from scoregate.metrics import CategoricalJudge, NumericJudge
 from scoregate.metrics.judges import behavior_judge
 from scoregate.metrics.scorers import build_scorers

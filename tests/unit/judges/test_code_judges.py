@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from tests.integration.judges.grading import grade, to_subject
 from tests.unit.judges import graders
 
-from scoregate.core.evaluation import Evaluation, Label
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError
 from scoregate.judges import (
     BinaryResponse,
@@ -24,6 +23,7 @@ from scoregate.judges import (
     NumericResponse,
     unstored_version,
 )
+from scoregate.kernel.types.evaluation import Evaluation, Label
 
 pytestmark = pytest.mark.anyio
 

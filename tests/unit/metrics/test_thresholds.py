@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import Evaluation, Scale
 from scoregate.grading.grade import ScoreThreshold
+from scoregate.kernel.types.evaluation import Evaluation, Scale
 from scoregate.metrics import ThresholdOperator
 
 HOLDS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}

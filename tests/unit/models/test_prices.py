@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.evaluation import Usage
 from scoregate.errors import BudgetSpent
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.models.budget import RunBudget, price_usage
 from scoregate.models.settings import ModelSettings, Price
 

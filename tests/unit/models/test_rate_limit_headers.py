@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from scoregate.core.backoff import retry_after_s
+from scoregate.kernel.types.backoff import retry_after_s
 from scoregate.models.rate_limit import Allowance, parse_seconds, reset_s
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Label, Threshold
+from scoregate.kernel.types.evaluation import Evaluation, Label, Threshold
 from scoregate.pytest_plugin import EvalCase
 from scoregate.pytest_plugin.eval_case import describe_failures
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.event_values import Origin
+from scoregate.kernel.types.event_values import Origin
 from scoregate.pytest_plugin.collected import Plan, PlannedSuite
 from scoregate.pytest_plugin.session_logs import SessionLogs
 

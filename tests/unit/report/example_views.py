@@ -8,15 +8,15 @@ from functools import cache
 
 from tests.unit.report.runs import NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report.view import ReportView
-from scoregate.core.conversation import Conversation, EndReason, Turn
-from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
-from scoregate.core.runs.history import history_after, with_history_of
-from scoregate.core.runs.model_calls import ModelCalls
-from scoregate.core.runs.past_runs import History
-from scoregate.core.runs.policy import Limits
-from scoregate.core.runs.run import Script
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
+from scoregate.kernel.types.evaluation import Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint, Origin
+from scoregate.kernel.types.runs.history import history_after, with_history_of
+from scoregate.kernel.types.runs.model_calls import ModelCalls
+from scoregate.kernel.types.runs.past_runs import History
+from scoregate.kernel.types.runs.policy import Limits
+from scoregate.kernel.types.runs.run import Script
 
 _REPLY = "Thank you for asking.\nYou can return it for a refund or store credit within 30 days. Keep the receipt."
 _VEGETARIAN = "Try Armando al Pantheon: as you are vegetarian, have their artichokes and the cacio e pepe."

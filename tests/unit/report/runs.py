@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.judgement import Judged, list_sections
-from scoregate.ci.report.build_view import build_view
-from scoregate.ci.report.context import ReportContext
-from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.slice_rows import SliceChoice
-from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
-from scoregate.core.events import (
+from scoregate.features.steps import STEPS
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.slice_rows import SliceChoice
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.judge.judgement import Judged, list_sections
+from scoregate.kernel.report.build_view import build_view
+from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Origin, Setup
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -25,13 +27,11 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.gate import Verdict, evaluate_gates
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run, Script
-from scoregate.core.runs.slices import collect_slices
-from scoregate.features.steps import STEPS
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.slices import collect_slices
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(

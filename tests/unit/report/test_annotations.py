@@ -10,13 +10,13 @@ import anyio
 import pytest
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.github.context import Connection, GitHubJob
-from scoregate.ci.publish.delivery import Delivery, PublishTarget, deliver
-from scoregate.ci.publish.job_log import publish_annotations
-from scoregate.ci.report.annotations import annotate
-from scoregate.ci.report.view import ReportView
-from scoregate.core.event_values import Origin
-from scoregate.core.runs.policy import Limits
+from scoregate.kernel.job.github.context import Connection, GitHubJob
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget, deliver
+from scoregate.kernel.job.publish.job_log import publish_annotations
+from scoregate.kernel.report.annotations import annotate
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.event_values import Origin
+from scoregate.kernel.types.runs.policy import Limits
 
 TABLE = partial(Origin, "evals/refunds.csv")
 

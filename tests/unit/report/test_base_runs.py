@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tests.unit.core.builders import ExampleSuite, run_of, scored
 
-from scoregate.ci.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.run_movement import RunMovement
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.run_movement import RunMovement
+from scoregate.kernel.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
+from scoregate.kernel.types.runs.run import Run
 
 DAY = 86_400.0
 

@@ -15,22 +15,22 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_r
 from tests.unit.report.test_console import print_view
 from tests.unit.report.test_html import NAME, NOW, read_index, text_of
 
-from scoregate.ci.archive.run_json import make_head
-from scoregate.ci.report import markdown, result_json
-from scoregate.ci.report.html.case_list import ScoreColumn
-from scoregate.ci.report.view import ReportView
-from scoregate.core.evaluation import Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.gate.finding import Finding
-from scoregate.core.runs.history import history_after
-from scoregate.core.runs.policy import Limits
-from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.tally import SuiteSums, tally_suite
 from scoregate.engine.eval_result import copy_result
 from scoregate.engine.summary import summary
 from scoregate.features.history.rows import _series_numbers
 from scoregate.features.otlp.publisher import make_metrics
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.judge.archive.run_json import make_head
+from scoregate.kernel.report import markdown, result_json
+from scoregate.kernel.report.html.case_list import ScoreColumn
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.history import history_after
+from scoregate.kernel.types.runs.policy import Limits
+from scoregate.kernel.types.runs.reducer import SuiteReducer
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.tally import SuiteSums, tally_suite
 
 ERROR = ErrorInfo("TimeoutError", "too slow")
 HALF = Threshold(gte=0.5)

@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report import console, markdown, result_json
-from scoregate.core.comparison.cluster_hints import _MOST_CASES, ClusterHint, find_cluster_hints
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.runs.run import Run
-from scoregate.core.selection.case_choice import CaseInput
+from scoregate.kernel.compare.cluster_hints import _MOST_CASES, ClusterHint, find_cluster_hints
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.report import console, markdown, result_json
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.selection.case_choice import CaseInput
 
 
 def make_suite(seed: int, shared: float, groups: int = 50, size: int = 4, *, fields: bool = False) -> ExampleSuite:

@@ -12,12 +12,12 @@ from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.report import console
-from scoregate.ci.report.notices import describe_ungated
-from scoregate.ci.report.view import ReportView
 from scoregate.cli.console import SafeLog
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.runs.policy import Limits
+from scoregate.kernel.report import console
+from scoregate.kernel.report.notices import describe_ungated
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.policy import Limits
 
 
 def print_view(view: ReportView, width: int = 120, *, color: bool = False, full: bool = False) -> str:

@@ -7,8 +7,8 @@ from io import StringIO
 from rich.console import Console
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report import console
-from scoregate.core.event_values import EvaluatorInfo
+from scoregate.kernel.report import console
+from scoregate.kernel.types.event_values import EvaluatorInfo
 
 NAME = "answers_mention_opening_hours"
 

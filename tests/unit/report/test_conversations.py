@@ -17,14 +17,14 @@ from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report import console, junit, markdown
-from scoregate.ci.report.cases import FailingCase
-from scoregate.ci.report.conversations import ConversationView
-from scoregate.ci.report.excerpts import format_value
-from scoregate.ci.report.view import ReportView
-from scoregate.core.conversation import Conversation, EndReason, Turn
-from scoregate.core.evaluation import Assertion
-from scoregate.core.event_values import ErrorInfo
+from scoregate.kernel.report import console, junit, markdown
+from scoregate.kernel.report.cases import FailingCase
+from scoregate.kernel.report.conversations import ConversationView
+from scoregate.kernel.report.excerpts import format_value
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
+from scoregate.kernel.types.evaluation import Assertion
+from scoregate.kernel.types.event_values import ErrorInfo
 
 Pairs = Sequence[tuple[str, str]]
 NOW = [("Hi", "Hello"), ("I eat no meat", "Noted"), ("Where to eat?", "The steak house"), ("Sure?", "Yes")]
@@ -190,7 +190,7 @@ def test_a_conversation_ended_by_an_error_is_shown_with_it() -> None:
 
     class Broken(ExampleSuite):
         def events(self) -> Any:
-            from scoregate.core.events import Errored
+            from scoregate.kernel.types.events import Errored
 
             yield from spec_events[:3]
             yield Errored(suite="planner", case="h", stage="task", error=error)

@@ -13,9 +13,9 @@ from tests.features.imports.files import imported
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report import ctrf, junit
-from scoregate.ci.report.view import ReportView
-from scoregate.core.runs.confirmations import Confirmation, with_confirmations
+from scoregate.kernel.report import ctrf, junit
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
 
 SCHEMA = json.loads(Path(__file__).with_name("ctrf.schema.json").read_text("utf-8"))
 

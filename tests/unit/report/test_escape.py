@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from tests.unit.report.hostile import HOSTILE, hostile
 
-from scoregate.ci.report.markdown import code, fence, link, prose
-from scoregate.ci.report.text import make_visible, one_line
+from scoregate.kernel.report.markdown import code, fence, link, prose
+from scoregate.kernel.report.text import make_visible, one_line
 
 cmarkgfm = pytest.importorskip("cmarkgfm")
 OPTIONS = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE

@@ -11,18 +11,18 @@ from rich.console import Console
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.report import console, html, markdown, result_json
-from scoregate.ci.report.heading import build_title
-from scoregate.ci.report.rows import ReportState
-from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.declarations.declaration import Rule
-from scoregate.core.declarations.kernel import DROP, ERROR_RATE, REGRESSION
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.exemptions import AcceptedRegression, Exemptions
-from scoregate.core.gate import Verdict, evaluate_gates, judge_comparison
-from scoregate.core.gate.finding import Conclusion, Finding
-from scoregate.core.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
+from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.report import console, html, markdown, result_json
+from scoregate.kernel.report.heading import build_title
+from scoregate.kernel.report.rows import ReportState
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.declarations.declaration import Rule
+from scoregate.kernel.types.declarations.kernel import DROP, ERROR_RATE, REGRESSION
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
 
 WORSE = "passed, but {0} is worse (no gate watches it)"
 

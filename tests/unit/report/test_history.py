@@ -13,10 +13,10 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import result_of
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.html import render
-from scoregate.ci.report.html.sparklines import HEIGHT, WIDTH, Measurement, Sparkline, draw_sparkline
-from scoregate.core.runs.history import history_after, with_history_of
+from scoregate.kernel.report.html import render
+from scoregate.kernel.report.html.sparklines import HEIGHT, WIDTH, Measurement, Sparkline, draw_sparkline
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.history import history_after, with_history_of
 
 COLUMNS = st.lists(st.none() | st.floats(0, 1).map(Measurement), min_size=1, max_size=20)
 PLACE = re.compile(r"[ML]([-\d.e]+) ([-\d.e]+)")

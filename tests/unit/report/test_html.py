@@ -16,19 +16,19 @@ from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.report.html import charts, render
-from scoregate.ci.report.html.assets import block
-from scoregate.ci.report.html.charts import draw_forest, draw_latencies
-from scoregate.ci.report.html.text_budget import TextBudget
-from scoregate.ci.report.html.trial import trace_data, trial_data
-from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.evaluation import Assertion, Threshold
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.confirmations import Confirmation, with_confirmations
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.report.html import charts, render
+from scoregate.kernel.report.html.assets import block
+from scoregate.kernel.report.html.charts import draw_forest, draw_latencies
+from scoregate.kernel.report.html.text_budget import TextBudget
+from scoregate.kernel.report.html.trial import trace_data, trial_data
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Assertion, Threshold
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run
 
 BLOCK = re.compile(r'<script type="text/plain" id="([a-z]+-\d+)">([A-Za-z0-9+/=\n]*)</script>')
 (KEY, SUITE, NAME, KIND, GAIN, NOW, BEFORE) = range(7)

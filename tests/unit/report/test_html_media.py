@@ -9,10 +9,10 @@ import pytest
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media
-from scoregate.ci.report.html import media as media_module
-from scoregate.ci.report.html.media import PageMedia, media_rows
-from scoregate.ci.report.html.text_budget import TextBudget
-from scoregate.core.media import MediaFile
+from scoregate.kernel.report.html import media as media_module
+from scoregate.kernel.report.html.media import PageMedia, media_rows
+from scoregate.kernel.report.html.text_budget import TextBudget
+from scoregate.kernel.types.media import MediaFile
 
 FILES = {Media.from_bytes(data).digest: MediaFile(Media.from_bytes(data).type, data) for data in (RED, GREEN, BEEP)}
 ELEMENT = re.compile(r'<script type="text/plain" id="media-(\w+)"(?: data-media="([\w/]+)")?>([^<]*)</script>\n')

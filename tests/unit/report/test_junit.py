@@ -16,12 +16,12 @@ from tests.unit.report.example_views import EXAMPLES, bot, router
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_run, view_of
 
-from scoregate.ci.report import junit, junit_xml
-from scoregate.ci.report import junit as held
-from scoregate.ci.report.junit_xml import BuiltCase, CaseTemplate, Location
-from scoregate.ci.report.view import ReportView
-from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.runs.cases import CaseResult
+from scoregate.kernel.report import junit, junit_xml
+from scoregate.kernel.report import junit as held
+from scoregate.kernel.report.junit_xml import BuiltCase, CaseTemplate, Location
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.event_values import ErrorInfo, Origin
+from scoregate.kernel.types.runs.cases import CaseResult
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit-10.xsd")))
 

@@ -14,12 +14,12 @@ from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report import markdown
-from scoregate.ci.report.context import ReportContext
-from scoregate.ci.report.markdown import DETAIL_LEVELS, marker, marker_prefix
-from scoregate.ci.report.view import ReportView
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.runs.policy import Limits
+from scoregate.kernel.report import markdown
+from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.report.markdown import DETAIL_LEVELS, marker, marker_prefix
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.policy import Limits
 
 GOLDENS = Path(__file__).parents[2] / "goldens"
 

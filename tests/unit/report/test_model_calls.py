@@ -14,10 +14,10 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
-from scoregate.ci.report import console, html, markdown
-from scoregate.ci.report.view import ReportView
-from scoregate.core.runs.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
 from scoregate.features.gateway.view import CallsRow, CallsTable, describe_totals
+from scoregate.kernel.report import console, html, markdown
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.model_calls import CallTotals, ModelCalls, merge_calls, sum_calls
 
 BOT = ExampleSuite("bot", [Trial("h", [Score("e")])])
 ASKED = ModelCalls(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.ci.report import number_format
+from scoregate.kernel.types.runs import number_format
 
 
 def test_scores_and_differences_have_fixed_decimals_and_a_minus_sign() -> None:

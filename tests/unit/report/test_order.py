@@ -14,9 +14,9 @@ from tests.unit.report.test_console import print_view
 from tests.unit.report.test_markdown import comment
 from tests.unit.report.test_result_json import result_of
 
-from scoregate.ci.report.view import ReportView
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.runs.policy import Limits
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.runs.policy import Limits
 
 BROKEN = {number: ErrorInfo("ValueError", f"cannot read {number % 2}", "Traceback") for number in (3, 7, 9, 12)}
 UNAVAILABLE = {number: ErrorInfo("TimeoutError", "no answer in 30 s") for number in (4, 8)}

@@ -14,20 +14,20 @@ from tests.unit.report.runs import CONTEXT, make_view
 from tests.unit.report.test_html import read_blocks, read_index
 
 from scoregate import Media
-from scoregate.ci.archive import RunWriter, read_run
-from scoregate.ci.report.html import page_process, render
-from scoregate.ci.report.html.page_process import PageProcess
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.secrets import Redactor
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.media import MediaFile
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Policy
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.judge.archive import RunWriter, read_run
+from scoregate.kernel.report.html import page_process, render
+from scoregate.kernel.report.html.page_process import PageProcess
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.media import MediaFile
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Policy
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 SECRET = "a password of the service"
 NAME, PLACES, OLD_PLACES = 2, 15, 16

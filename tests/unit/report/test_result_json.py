@@ -14,12 +14,12 @@ from tests.unit.report.example_views import EXAMPLES, bot, green
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run, view_of
 
-from scoregate.ci.report.result_json import render, to_data
-from scoregate.ci.report.view import ReportView
-from scoregate.core.runs.confirmations import Confirmation, with_confirmations
-from scoregate.core.runs.policy import Limits
-from scoregate.core.runs.run import Run
-from scoregate.core.sections import Place, Section
+from scoregate.kernel.report.result_json import render, to_data
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
+from scoregate.kernel.types.runs.policy import Limits
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.sections import Place, Section
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 

@@ -13,11 +13,11 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 from tests.unit.report.test_result_json import SCHEMA, closed, result_of
 
-from scoregate.ci.report import console, html, markdown
-from scoregate.ci.report.view import ReportView
-from scoregate.core.runs.policy import Limits
-from scoregate.core.sections import Place
 from scoregate.features.slices.view import SliceView
+from scoregate.kernel.report import console, html, markdown
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.runs.policy import Limits
+from scoregate.kernel.types.sections import Place
 
 
 def bot(

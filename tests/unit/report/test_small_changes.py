@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scoregate.ci.report.rows import build_row
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.row_labels import label_rows
-from scoregate.core.runs.policy import Criteria
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.row_labels import label_rows
+from scoregate.kernel.report.rows import build_row
+from scoregate.kernel.types.runs.policy import Criteria
 
 DROP = Row(
     *("shop", "polite", RowLabel.NOISE), delta=-0.008, better=0, worse=40, n=5_000, p=0.00001, p_worse=0.000005,

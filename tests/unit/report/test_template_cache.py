@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, FileSystemLoader
 
-from scoregate.ci.report import markdown
-from scoregate.ci.report.html import compiled_templates, document
-from scoregate.ci.report.templating import TemplateCache
+from scoregate.kernel.report import markdown
+from scoregate.kernel.report.html import compiled_templates, document
+from scoregate.kernel.report.templating import TemplateCache
 
 
 def render_template(folder: Path) -> str:

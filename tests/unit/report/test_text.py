@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.unit.report.hostile import HOSTILE, hostile
 
-from scoregate.ci.report.text import display_name, excerpt, make_visible, one_line
+from scoregate.kernel.report.text import display_name, excerpt, make_visible, one_line
 
 
 @pytest.mark.parametrize(

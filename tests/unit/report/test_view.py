@@ -9,20 +9,21 @@ import pytest
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
-from scoregate.ci.report import markdown, number_format, result_json
-from scoregate.ci.report.answers import describe_case, list_regressions
-from scoregate.ci.report.failing_trials import MAX_FAILING
-from scoregate.ci.report.rows import ReportState
-from scoregate.ci.report.view import ReportView
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.evaluation import Assertion, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Setup
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.confirmations import Confirmation, with_confirmations
-from scoregate.core.runs.policy import Limits, Policy
-from scoregate.core.runs.run import Run, Script
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.report import markdown, result_json
+from scoregate.kernel.report.answers import describe_case, list_regressions
+from scoregate.kernel.report.failing_trials import MAX_FAILING
+from scoregate.kernel.report.rows import ReportState
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Setup
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
+from scoregate.kernel.types.runs.policy import Limits, Policy
+from scoregate.kernel.types.runs.run import Run, Script
 
 
 def make_suite(scores: list[float], evaluator: str = "e", suite: str = "demo", higher: bool = True) -> ExampleSuite:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import Choice, EvaluatorInfo, HumanReviewField, PairwiseComparison
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import StoreError, UsageError
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import Choice, EvaluatorInfo, HumanReviewField, PairwiseComparison
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts
 from scoregate.store.review_records import upsert
 from scoregate.web.review_items import Side, find_battles, find_judged_scores

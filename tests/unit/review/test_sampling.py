@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.comparison.agreement import digest_fingerprint
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import Choice, EvaluatorInfo, Fingerprint
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.errors import UsageError
+from scoregate.kernel.compare.agreement import digest_fingerprint
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import Choice, EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.store import OVERRIDES, Override, open_store
 from scoregate.web.review_export import format_lines, parse_lines, save_import, select_for_export
 from scoregate.web.review_queue import Queue, build_queue, count_scores, draw_sample

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.skill_cases import TOOL_KINDS
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.skill_cases import TOOL_KINDS
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.skills.graders import Trial, run_grader
 
 CALLS = (

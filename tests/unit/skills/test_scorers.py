@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from scoregate.core.trajectories.trajectory import Trajectory
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
+from scoregate.kernel.types.trajectory_steps import ToolCall
 from scoregate.skills.scorers import ExpectationsScorer, TriggerScorer
 
 

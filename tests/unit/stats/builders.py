@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.evidence import Trials
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, SuiteResult
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.cases import CaseError, CaseResult
+from scoregate.kernel.types.runs.evidence import Trials
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 SAME = Fingerprint(source="a1", prompt="b2", parameters="c3", model="m")
 BOOM = ErrorInfo("ValueError", "no")

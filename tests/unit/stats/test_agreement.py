@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoregate.core.comparison.agreement import cohens_kappa, measure_agreement
-from scoregate.core.comparison.judge_checks import Review
-from scoregate.core.statistics.intervals import wilson_interval
+from scoregate.kernel.compare.agreement import cohens_kappa, measure_agreement
+from scoregate.kernel.compare.judge_checks import Review
+from scoregate.kernel.compare.statistics.intervals import wilson_interval
 
 SCORES = (0.0, 0.5, 1.0)
 tables = st.lists(st.integers(0, 30), min_size=9, max_size=9).map(

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.unit.stats.builders import Scores, cases, compared, row_of, run_of, suite_of
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import SuiteResult
 
 NAN, INFINITE = float("nan"), float("inf")
 FULL = {"score": cases([1.0] * 12)}

@@ -12,18 +12,18 @@ from statistics import fmean
 import pytest
 from tests.unit.stats.builders import Scores, columns_of, compared, row_of, run_of, suite_of
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.comparison.estimates import estimate_difference, one_sided_p
-from scoregate.core.comparison.pairing import Pairs, Side, case_clusters, pair_scores, pair_sides, quantity_side
-from scoregate.core.comparison.ratios import compute_total_ratio, p95_test, total_test
-from scoregate.core.gate import evaluate_gates
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import Criteria, Limits, Policy
-from scoregate.core.statistics import significance
-from scoregate.core.statistics.intervals import measure_spread
-from scoregate.core.statistics.significance import within_case_test, within_cluster_test
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.estimates import estimate_difference, one_sided_p
+from scoregate.kernel.compare.pairing import Pairs, Side, case_clusters, pair_scores, pair_sides, quantity_side
+from scoregate.kernel.compare.ratios import compute_total_ratio, p95_test, total_test
+from scoregate.kernel.compare.statistics import significance
+from scoregate.kernel.compare.statistics.intervals import measure_spread
+from scoregate.kernel.compare.statistics.significance import within_case_test, within_cluster_test
+from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 
 FEW = replace(Criteria(), few=2)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.statistics.distributions import (
+from scoregate.kernel.compare.statistics.distributions import (
     binomial_half_cdf,
     binomial_half_pmf,
     incomplete_beta,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stats import references
 
-from scoregate.core.statistics.significance import benjamini_hochberg, correct_by_direction
+from scoregate.kernel.compare.statistics.significance import benjamini_hochberg, correct_by_direction
 
 PS = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.05, 0.3, 1.0]) | st.floats(0, 1), max_size=12)
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.unit.stats.references import clustered_error
 
-from scoregate.core.comparison.estimates import Estimate, add_unseen_fall, estimate_difference
-from scoregate.core.comparison.pairing import Pairs
-from scoregate.core.statistics.intervals import (
+from scoregate.kernel.compare.estimates import Estimate, add_unseen_fall, estimate_difference
+from scoregate.kernel.compare.pairing import Pairs
+from scoregate.kernel.compare.statistics.intervals import (
     MANY,
     detectable_change,
     mean_score_interval,

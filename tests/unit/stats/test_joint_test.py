@@ -8,7 +8,7 @@ from math import fsum
 
 import pytest
 
-from scoregate.core.statistics.joint_test import joint_fall_test
+from scoregate.kernel.compare.statistics.joint_test import joint_fall_test
 
 
 @pytest.mark.parametrize(("fallen", "p"), [(5, 1 / 32), (6, 1 / 64), (9, 1 / 512), (14, 2.0**-14)])

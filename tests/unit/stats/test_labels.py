@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.unit.stats.builders import SAME, Scores, cases, compared, row_of, run_of, suite_of
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.fingerprint_changes import describe_fingerprint_change
-from scoregate.core.runs.policy import Criteria, EvaluatorCriteria
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
+from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria
 
 OTHER = EvaluatorInfo("score", replace(SAME, source="other"))
 

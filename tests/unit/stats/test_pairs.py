@@ -10,10 +10,10 @@ import pytest
 from tests.unit.stats.builders import SAME, cases, columns_of, compared, row_of, run_of, suite_of
 from tests.unit.stats.references import clustered_error
 
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.comparison.comparison_rows import Measure, RowLabel
-from scoregate.core.comparison.lost_scores import LostScores
-from scoregate.core.comparison.pairing import (
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison_rows import Measure, RowLabel
+from scoregate.kernel.compare.lost_scores import LostScores
+from scoregate.kernel.compare.pairing import (
     Pairs,
     Values,
     case_clusters,
@@ -22,17 +22,17 @@ from scoregate.core.comparison.pairing import (
     pair_sides,
     quantity_side,
 )
-from scoregate.core.evaluation import Evaluation, Label, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo, EvaluatorInfo
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.runs.case_means import count_evaluator_passes
-from scoregate.core.runs.cases import CaseError, CaseResult
-from scoregate.core.runs.evidence import TrialRole, Trials
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.text_column import TextColumn
-from scoregate.core.statistics.intervals import measure_spread
-from scoregate.core.statistics.significance import sign_flip_test
+from scoregate.kernel.compare.statistics.intervals import measure_spread
+from scoregate.kernel.compare.statistics.significance import sign_flip_test
+from scoregate.kernel.types.evaluation import Evaluation, Label, Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
+from scoregate.kernel.types.runs.case_columns import Columns
+from scoregate.kernel.types.runs.case_means import count_evaluator_passes
+from scoregate.kernel.types.runs.cases import CaseError, CaseResult
+from scoregate.kernel.types.runs.evidence import TrialRole, Trials
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 
 def test_repeats_are_averaged_by_case() -> None:

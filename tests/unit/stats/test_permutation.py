@@ -10,12 +10,12 @@ from statistics import NormalDist
 
 import pytest
 
-from scoregate.core.comparison.estimates import one_sided_p
-from scoregate.core.comparison.pairing import Pairs, Side
-from scoregate.core.comparison.ratios import compute_total_ratio, p95_test
-from scoregate.core.runs.case_columns import Columns
-from scoregate.core.statistics import significance
-from scoregate.core.statistics.significance import Trials, within_case_test
+from scoregate.kernel.compare.estimates import one_sided_p
+from scoregate.kernel.compare.pairing import Pairs, Side
+from scoregate.kernel.compare.ratios import compute_total_ratio, p95_test
+from scoregate.kernel.compare.statistics import significance
+from scoregate.kernel.compare.statistics.significance import Trials, within_case_test
+from scoregate.kernel.types.runs.case_columns import Columns
 
 
 def enumerate_deals(cases: Sequence[Trials]) -> tuple[float, float]:

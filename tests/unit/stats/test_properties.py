@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.stats.builders import Scores, row_of
 
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.statistics.significance import MAX_ENUMERATED, sign_flip_test
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.statistics.significance import MAX_ENUMERATED, sign_flip_test
 
 MIRRORED = {RowLabel.BETTER: RowLabel.WORSE, RowLabel.WORSE: RowLabel.BETTER}
 KINDS = {

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.unit.stats.references import mid_p
 
-from scoregate.core.comparison.estimates import estimate_difference
-from scoregate.core.comparison.pairing import Pairs
-from scoregate.core.statistics import significance
-from scoregate.core.statistics.intervals import measure_spread
-from scoregate.core.statistics.significance import (
+from scoregate.kernel.compare.estimates import estimate_difference
+from scoregate.kernel.compare.pairing import Pairs
+from scoregate.kernel.compare.statistics import significance
+from scoregate.kernel.compare.statistics.intervals import measure_spread
+from scoregate.kernel.compare.statistics.significance import (
     MAX_ENUMERATED,
     MAX_HALVED,
     MAX_INVERTED,

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
-from scoregate.core.comparison.comparison import Comparison, compare
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.row_labels import is_in_family
-from scoregate.core.comparison.slice_rows import SliceChoice, SliceRow
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.gate import Conclusion, Verdict, evaluate_gates
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.policy import Criteria, Limits, Policy, Severity
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.statistics.significance import correct_by_direction
+from scoregate.kernel.compare.comparison import Comparison, compare
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.row_labels import is_in_family
+from scoregate.kernel.compare.slice_rows import SliceChoice, SliceRow
+from scoregate.kernel.compare.statistics.significance import correct_by_direction
+from scoregate.kernel.gate import Conclusion, Verdict, evaluate_gates
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy, Severity
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 ONLY = (
     "mean",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideComment, EvaluationOverrideField
 from scoregate.store import Override, Verdict, Winner
 
 

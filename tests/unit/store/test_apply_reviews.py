@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scoregate.core.evaluation import Evaluation, Threshold
-from scoregate.core.event_values import PairwiseComparison
-from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import PairwiseComparison
+from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.store import Store, Verdict, Winner, add_verdict, open_store
 from scoregate.store.apply_reviews import review_applier
 

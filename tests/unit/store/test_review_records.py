@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from tests.unit.store.builders import correction
 
-from scoregate.core.evaluation import EvaluationOverride, EvaluationOverrideComment
+from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideComment
 from scoregate.store import (
     OVERRIDES,
     Store,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.comparison.judge_checks import Review
-from scoregate.core.evaluation import EvaluationOverrideField, Threshold
+from scoregate.kernel.compare.judge_checks import Review
+from scoregate.kernel.types.evaluation import EvaluationOverrideField, Threshold
 from scoregate.store import (
     OVERRIDES,
     Override,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.event_json import parse_event
-from scoregate.core.events import Event
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation, Threshold
 from scoregate.testing.run import run_test_suite
 

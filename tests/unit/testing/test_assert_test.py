@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import FAIL, Case, Judge, passing, read_events, run
 
-from scoregate.core.events import SuiteFinished
 from scoregate.errors import ScoregateError, SuiteFailed
+from scoregate.kernel.types.events import SuiteFinished
 from scoregate.testing.models import Evaluation
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, outcomes, passing, read_events, run
 
-from scoregate.core.json_io import MAX_EVENT_BYTES
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
 from scoregate.testing.models import Evaluation
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import AsyncJudge, Case, Judge, by_hash, passing, run
 
-from scoregate.core.evaluation import Usage
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.testing.models import Assertion, Evaluation, Threshold
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import PASS, Case, Judge, echo, outcomes, passing, read_events, run
 
-from scoregate.core.events import Errored, SuiteFinished
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.events import Errored, SuiteFinished
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.models import BaseTestCase, BaseTestEvaluator, Evaluation
 from scoregate.testing.run import run_test_suite
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import AsyncJudge, Case, Judge, cases, echo, only, passing, read_events, run
 
-from scoregate.core.events import SuiteStarted
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.events import SuiteStarted
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.run import grid_search_ctx, run_test_suite
 
 
@@ -81,7 +81,7 @@ def test_in_several_threads_at_once(events: Path) -> None:
 
 
 def read_events_of(path: Path) -> list[Any]:
-    from scoregate.core.event_json import parse_event
+    from scoregate.kernel.types.event_json import parse_event
 
     return [parse_event(line) for line in path.read_bytes().splitlines()]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scoregate.core.event_values import Choice
 from scoregate.engine.evaluators import make_scorer, read_scorers
+from scoregate.kernel.types.event_values import Choice
 from scoregate.testing.evaluators import BaseAccuracy, BaseAutomaticBattle, BaseLLMJudge
 from scoregate.testing.models import ScoreChoice
 

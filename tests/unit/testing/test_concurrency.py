@@ -12,7 +12,7 @@ import pytest
 from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, cases, echo, outcomes, passing, read_events, run
 from tests.unit.testing.concurrency_counter import ConcurrencyCounter
 
-from scoregate.core.events import CaseFinished
+from scoregate.kernel.types.events import CaseFinished
 from scoregate.testing.evaluators import BaseAssertions
 from scoregate.testing.models import Assertion, BaseTestEvaluator, Evaluation
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import AsyncJudge, Judge, by_hash, echo, outcomes, passing, run
 
-from scoregate.core.runs.cases import Status
 from scoregate.errors import EndpointError
+from scoregate.kernel.types.runs.cases import Status
 from scoregate.testing.models import BaseTestEvaluator
 
 

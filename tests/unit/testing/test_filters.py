@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import cases, echo, run
 
-from scoregate.core.runs.run import SuiteResult
 from scoregate.errors import UsageError
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.run import run_test_suite
 
 OURS, THEIRS = "SCOREGATE_FILTERS_TEST_SUITES", "AUTOBLOCKS_FILTERS_TEST_SUITES"

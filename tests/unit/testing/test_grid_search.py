@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import PASS, AsyncJudge, Case, Judge, echo, passing, read_events, run
 
-from scoregate.core.events import SuiteFinished, SuiteStarted
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.events import SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.models import Evaluation
 from scoregate.testing.run import grid_search_ctx
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.testing.builders import AsyncJudge, Case, Judge, passing, read_events, run
 
-from scoregate.core.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
 
 DEEDS = ["good", "none", "raise", "wrong", "exit", "slow"]
 KINDS = {"sync": Judge, "async": AsyncJudge}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, passing, read_events, run
 
-from scoregate.core.events import SuiteStarted
+from scoregate.kernel.types.events import SuiteStarted
 from scoregate.testing.models import TestCaseConfig
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import FAIL, Case, Judge, by_hash, cases, echo, passing, read_events, run
 
-from scoregate.core.events import ReviewRequested, SuiteFinished, SuiteStarted
 from scoregate.errors import MissingKey
+from scoregate.kernel.types.events import ReviewRequested, SuiteFinished, SuiteStarted
 from scoregate.testing.models import CreateHumanReviewJob, Evaluation, Threshold
 from scoregate.testing.run import run_test_suite
 

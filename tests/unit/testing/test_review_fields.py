@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, Judge, by_hash, only, passing, read_events, run
 
-from scoregate.ci.archive.cases import dump_case
-from scoregate.ci.run_recorder import without_outputs
-from scoregate.core.event_json import truncate_event
-from scoregate.core.events import CaseOutput, CaseStarted
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump
-from scoregate.core.runs.cases import CaseResult
+from scoregate.kernel.judge.archive.cases import dump_case
+from scoregate.kernel.run.run_recorder import without_outputs
+from scoregate.kernel.types.event_json import truncate_event
+from scoregate.kernel.types.events import CaseOutput, CaseStarted
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump
+from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.testing.models import BaseTestCase, HumanReviewField, HumanReviewFieldContentType
 from scoregate.testing.run import RunManager
 

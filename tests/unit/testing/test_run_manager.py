@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.testing.builders import Case, by_hash, only, read_events, run
 
-from scoregate.core.events import CaseStarted, ReviewRequested, Scored, SuiteFinished, SuiteStarted
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.types.events import CaseStarted, ReviewRequested, Scored, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.models import Assertion, EvaluationWithId, Threshold
 from scoregate.testing.run import RunManager
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from scoregate.core.runs.clusters import find_cluster
+from scoregate.kernel.types.runs.clusters import find_cluster
 from scoregate.trace_files.rows import KnownRows, RowOptions, collect_rows
 
 

@@ -9,8 +9,8 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from scoregate.ci.archive import RunWriter
-from scoregate.core.runs.run import Run
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.types.runs.run import Run
 from scoregate.web.server import AccessKeys
 from scoregate.web.view_app import build_view_app
 from scoregate.web.view_runs import ReportRenderer, RunList, find_runs

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoregate.agents.streams.stream import AgentStream, find_mapping
-from scoregate.core.text import parse_amount
+from scoregate.kernel.types.text import parse_amount
 
 
 class ClaudeStream(AgentStream):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoregate.agents.streams.stream import AgentStream, find_mapping
-from scoregate.core.trajectories.messages import read_arguments
-from scoregate.core.trajectory_steps import Message, ToolCall
+from scoregate.kernel.types.trajectories.messages import read_arguments
+from scoregate.kernel.types.trajectory_steps import Message, ToolCall
 
 
 class CodexStream(AgentStream):

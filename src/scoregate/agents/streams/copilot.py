@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoregate.agents.streams.stream import AgentStream, find_mapping
-from scoregate.core.trajectory_steps import Message
+from scoregate.kernel.types.trajectory_steps import Message
 
 
 class CopilotStream(AgentStream):

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from scoregate.agents.streams.stream import AgentStream, find_mapping
-from scoregate.core.text import parse_amount
-from scoregate.core.trajectories.messages import read_arguments
-from scoregate.core.trajectory_steps import Message, ToolCall
+from scoregate.kernel.types.text import parse_amount
+from scoregate.kernel.types.trajectories.messages import read_arguments
+from scoregate.kernel.types.trajectory_steps import Message, ToolCall
 
 
 class OpencodeStream(AgentStream):

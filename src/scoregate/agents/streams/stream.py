@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.text import parse_amount
-from scoregate.core.trajectories.messages import StepReader
-from scoregate.core.trajectory_steps import ToolCall
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.text import parse_amount
+from scoregate.kernel.types.trajectories.messages import StepReader
+from scoregate.kernel.types.trajectory_steps import ToolCall
 
 
 class AgentStream:

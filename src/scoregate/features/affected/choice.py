@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from anyio import to_thread
 
-from scoregate.ci.base_results import explain_all, explain_results
-from scoregate.ci.dependencies.changes import Changes
-from scoregate.ci.dependencies.project import find_folder, read_project_tree
-from scoregate.ci.dependencies.recording import digest_launch
-from scoregate.ci.dependencies.tree import Tree
-from scoregate.ci.job import WRITING_EVENTS
-from scoregate.ci.kept_results import describe_source
-from scoregate.ci.plan import KeptCases
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.reuse import offer_results
-from scoregate.ci.steps import PlannedRun
-from scoregate.core.runs.run import Run
+from scoregate.kernel.job.base_results import explain_all, explain_results
+from scoregate.kernel.job.job import WRITING_EVENTS
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import PlannedRun
+from scoregate.kernel.run.dependencies.changes import Changes
+from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.dependencies.recording import digest_launch
+from scoregate.kernel.run.dependencies.tree import Tree
+from scoregate.kernel.run.kept_results import describe_source
+from scoregate.kernel.run.plan import KeptCases
+from scoregate.kernel.run.reuse import offer_results
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.run import Run
 
 
 async def choose_affected(planned: PlannedRun) -> PlannedRun:

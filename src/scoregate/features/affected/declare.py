@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import GLOBS, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import GLOBS, Feature, Setting
 
 ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     "annotate_unread",

@@ -7,13 +7,13 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import PlannedRun, Step
 from scoregate.features.affected.declare import ANNOTATE_UNREAD
+from scoregate.kernel.job.steps import PlannedRun, Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.ports import Ports
-    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.ports import Ports
+    from scoregate.kernel.job.publish.delivery import Publisher
 
 
 class AffectedStep(Step):

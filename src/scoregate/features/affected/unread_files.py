@@ -7,17 +7,17 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
-from scoregate.ci.dependencies.unread import find_doubt, find_unread
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.commands import command
-from scoregate.ci.github.context import PullRequest
-from scoregate.ci.github.responses import rows_at, text_at
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.report.text import one_line
-from scoregate.ci.report.view import ReportView
-from scoregate.core.relative_paths import matches_path
 from scoregate.errors import GitHubRefused, RecordError
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.commands import command
+from scoregate.kernel.job.github.context import PullRequest
+from scoregate.kernel.job.github.responses import rows_at, text_at
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.run.dependencies.unread import find_doubt, find_unread
+from scoregate.kernel.types.relative_paths import matches_path
 
 # A runner shows ten notices of a step; five are for cases.
 _MOST = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from scoregate.core.declarations.declaration import Feature, Setting, choose_from
+from scoregate.kernel.types.declarations.declaration import Feature, Setting, choose_from
 
 
 class AlertKind(StrEnum):

@@ -10,14 +10,14 @@ from functools import partial
 from math import isfinite
 from typing import Any, TypeAlias
 
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.publish.comment_store import read_own_logins
-from scoregate.ci.report.markdown import code, prose
-from scoregate.ci.report.view import ReportView
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.records import record
 from scoregate.features.alert.problems import FOUND, MOST_PROBLEMS, AlertProblem, AlertState
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.publish.comment_store import read_own_logins
+from scoregate.kernel.report.markdown import code, prose
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.records import record
 
 _DATA = re.compile(r"^<!-- scoregate-alert-data: (\{.*\}) -->$", re.MULTILINE)
 _LONGEST_NAME, _LONGEST_DATA = 300, 40_000

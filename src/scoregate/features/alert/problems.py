@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from scoregate.ci.report import number_format
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import Verdict
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.records import record
-from scoregate.core.slots import Slot
 from scoregate.features.alert.slow_decline import NEWEST, find_slow_declines
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import Verdict
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.slots import Slot
 
 MOST_PROBLEMS = 50
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.report.view import ReportView
 from scoregate.errors import GitHubRefused
 from scoregate.features.alert.declare import AlertKind
 from scoregate.features.alert.issue import IssueChange, update_issue
 from scoregate.features.alert.problems import FOUND, Alert, AlertProblem, AlertState
 from scoregate.features.alert.webhook import WEBHOOK_VARIABLES, post_alert
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.report.view import ReportView
 
 _NO_TOKEN = "there is no token to open an issue with; set github-token"
 _FORBIDDEN = 403

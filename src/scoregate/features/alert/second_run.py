@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scoregate.ci.judgement import Judged, JudgeRun
-from scoregate.ci.plan import restrict_plan
-from scoregate.ci.steps import Work
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.evidence import Use
-from scoregate.core.runs.run import Run
 from scoregate.features.alert.problems import (
     MOST_PROBLEMS,
     Alert,
@@ -19,6 +13,12 @@ from scoregate.features.alert.problems import (
     list_declines,
     list_problems,
 )
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.judgement import Judged, JudgeRun
+from scoregate.kernel.run.plan import restrict_plan
+from scoregate.kernel.types.runs.evidence import Use
+from scoregate.kernel.types.runs.run import Run
 
 FOLDER = "confirm-alert"
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import sqrt
 
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.limit_checks import reaches
-from scoregate.core.records import record
-from scoregate.core.runs.case_columns import known_values
-from scoregate.core.runs.evidence import Use
-from scoregate.core.runs.history import evaluator_digest
-from scoregate.core.runs.past_runs import MOST_RUNS, Score, SuiteHistory
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.suite_states import digest_states
-from scoregate.core.statistics.distributions import t_two_sided
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.statistics.distributions import t_two_sided
+from scoregate.kernel.types.limit_checks import reaches
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_columns import known_values
+from scoregate.kernel.types.runs.evidence import Use
+from scoregate.kernel.types.runs.history import evaluator_digest
+from scoregate.kernel.types.runs.past_runs import MOST_RUNS, Score, SuiteHistory
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.suite_states import digest_states
 
 NEWEST = 5
 FEWEST_OLDER = 5

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import Judged, JudgeRun
-from scoregate.ci.steps import Step, Work
 from scoregate.features.alert.declare import ALERT
+from scoregate.kernel.job.steps import Step, Work
+from scoregate.kernel.judge.judgement import Judged, JudgeRun
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.publish.delivery import Publisher
 
 
 class AlertStep(Step):
@@ -43,8 +43,8 @@ def has_alerts(context: JobContext) -> bool:
     """Whether the run is one of the base branch, and the settings ask for alerts."""
     if not ALERT.of(context.settings) or context.connection is None or context.subject is None:
         return False
-    from scoregate.ci.github.context import default_branch
-    from scoregate.ci.job import WRITING_EVENTS
+    from scoregate.kernel.job.github.context import default_branch
+    from scoregate.kernel.job.job import WRITING_EVENTS
 
     github = context.connection.github
     branch = context.settings.base_branch or default_branch(github)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoregate.ci.archive import BASE_FOLDER
-from scoregate.ci.base_results import explain_all, explain_results
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.dependencies.project import read_project_tree
-from scoregate.ci.github.context import pull_request
-from scoregate.ci.kept_results import describe_source
-from scoregate.ci.plan import Launch
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind
-from scoregate.ci.settings.limit_fields import doubts_base
-from scoregate.ci.steps import PlannedRun
-from scoregate.core.runs.arms import Arm
-from scoregate.core.runs.run import Run
 from scoregate.features.arms.contents import CONTENT, add_contents, read_options
+from scoregate.kernel.job.base_results import explain_all, explain_results
+from scoregate.kernel.job.github.context import pull_request
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import PlannedRun
+from scoregate.kernel.judge.archive import BASE_FOLDER
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind
+from scoregate.kernel.judge.settings.limit_fields import doubts_base
+from scoregate.kernel.run.dependencies.project import read_project_tree
+from scoregate.kernel.run.kept_results import describe_source
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.arms import Arm
+from scoregate.kernel.types.runs.run import Run
 
 _FOLDER = f"{BASE_FOLDER}/arms"
 # Besides the cases, it names the folder of the run, which may differ between jobs.

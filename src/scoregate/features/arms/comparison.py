@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 
-from scoregate.core.comparison.comparison_rows import Row, score_rows
-from scoregate.core.comparison.pairing import Side, case_clusters, pair_sides
-from scoregate.core.comparison.row_labels import label_rows, mark_lost_scores
-from scoregate.core.records import record
-from scoregate.core.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
-from scoregate.core.runs.case_columns import known_values
-from scoregate.core.runs.evidence import TrialRole, Use
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import SuiteResult
+from scoregate.kernel.compare.comparison_rows import Row, score_rows
+from scoregate.kernel.compare.pairing import Side, case_clusters, pair_sides
+from scoregate.kernel.compare.row_labels import label_rows, mark_lost_scores
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.arms import EXPECTATIONS, NOT_TRIGGERED, TRIGGERED
+from scoregate.kernel.types.runs.case_columns import known_values
+from scoregate.kernel.types.runs.evidence import TrialRole, Use
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import SuiteResult
 
 
 @record

@@ -12,15 +12,15 @@ from typing import Any
 
 from anyio import to_thread
 
-from scoregate.ci.dependencies.project import find_folder, read_project_tree
-from scoregate.ci.dependencies.tree import Tree
-from scoregate.ci.plan import Launch, Plan
-from scoregate.ci.settings import Settings
-from scoregate.ci.settings.agent_fields import AgentSettings
-from scoregate.core.relative_paths import is_below
-from scoregate.core.runs.arms import Arm
-from scoregate.core.runs.dependencies import UNKNOWN
 from scoregate.features.arms.agent_programs import digest_program
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.agent_fields import AgentSettings
+from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.dependencies.tree import Tree
+from scoregate.kernel.run.plan import Launch, Plan
+from scoregate.kernel.types.relative_paths import is_below
+from scoregate.kernel.types.runs.arms import Arm
+from scoregate.kernel.types.runs.dependencies import UNKNOWN
 
 CONTENT = "content"
 _VARIABLES = ("SCOREGATE_REPEATS", "SCOREGATE_MAX_CASES")

@@ -7,18 +7,18 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import display_name, one_line
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.records import record
-from scoregate.core.runs.arms import EXPECTATIONS
-from scoregate.core.sections import Place, Section
 from scoregate.features.arms.comparison import ArmComparison, TriggerRate
 from scoregate.features.arms.keys import COMPARED
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.text import display_name, one_line
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.arms import EXPECTATIONS
+from scoregate.kernel.types.sections import Place, Section
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.report.view import ReportView
 
 _LONGEST_SUITE, _LONGEST_REASON, _LONGEST_SENTENCE = 120, 200, 600
 _MOST = 12
@@ -58,7 +58,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
 def _list_arms(arms: Sequence[ArmView], _: ReportView, full: bool, rest: str) -> Iterator[Any]:
     from rich.text import Text
 
-    from scoregate.ci.report.console_text import hanging_indent, more_line, safe_text
+    from scoregate.kernel.report.console_text import hanging_indent, more_line, safe_text
 
     most = len(arms) if full else _MOST
     for arm in arms[:most]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judgement import Judged
-from scoregate.ci.plan import Plan
-from scoregate.ci.steps import PlannedRun, Step
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import Slots
+from scoregate.kernel.job.steps import PlannedRun, Step
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.ports import Ports
-    from scoregate.core.comparison.comparison import CriteriaOf
-    from scoregate.core.sections import Section
+    from scoregate.kernel.compare.comparison import CriteriaOf
+    from scoregate.kernel.job.ports import Ports
+    from scoregate.kernel.types.sections import Section
 
 
 class ArmsStep(Step):

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Step
+from scoregate.kernel.job.steps import Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.publish.delivery import Publisher
 
 
 class CheckRunStep(Step):

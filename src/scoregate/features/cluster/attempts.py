@@ -12,22 +12,30 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import EmitEvent, EventsReceived, Finished, LaunchEvent, LaunchLayer, Started, UsageCounted
-from scoregate.ci.plan import Plan
-from scoregate.ci.recording import redact_event
-from scoregate.ci.reuse import offer_results
-from scoregate.ci.run_recorder import RunRecorder
-from scoregate.ci.secrets import Redactor
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseStarted, Event
-from scoregate.core.gate.run_rules import find_script_failures
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run, Script
-from scoregate.core.runs.tally import Tally
 from scoregate.features.cluster.budget import BudgetLeases, TrialName, sum_spent
 from scoregate.features.cluster.executor import Part
 from scoregate.features.cluster.live import LiveRecording
+from scoregate.kernel.gate.run_rules import find_script_failures
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import (
+    EmitEvent,
+    EventsReceived,
+    Finished,
+    LaunchEvent,
+    LaunchLayer,
+    Started,
+    UsageCounted,
+)
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.recording import redact_event
+from scoregate.kernel.run.reuse import offer_results
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import CaseStarted, Event
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.tally import Tally
 
 # An environment without a package, or a process that something outside of the run killed: another worker may do better.
 _RETRIED = re.compile(r"\b(ModuleNotFoundError|ImportError)\b|^killed by SIG(KILL|TERM|INT|HUP)\b")
@@ -149,7 +157,7 @@ class PartLog:
         """The plan with the trials that an earlier attempt finished, and the id of that attempt's run."""
         if state.best is None:
             return state.plan, None
-        from scoregate.ci.archive import read_run
+        from scoregate.kernel.judge.archive import read_run
 
         run = read_run(state.best[0])
         offered = offer_results(run, state.plan, folder.with_name(f"{folder.name}-reuse"), None)
@@ -245,7 +253,7 @@ class PartLog:
 
     def _write_rest(self, state: PartState, number: int, scripts: tuple[Script, ...]) -> Path:
         """The run of a part that was not completed: what was finished of it, with the reason."""
-        from scoregate.ci.archive import amend_run, read_run
+        from scoregate.kernel.judge.archive import amend_run, read_run
 
         if state.best is not None:
             run = read_run(state.best[0])

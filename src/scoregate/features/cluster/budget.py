@@ -6,8 +6,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import isnan
 
-from scoregate.core.records import record
-from scoregate.core.runs.reducer import RunReducer
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.reducer import RunReducer
 
 # The suite, the case and the repeat.
 TrialName = tuple[str, str, int]

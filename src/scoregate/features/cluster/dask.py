@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from scoregate import __version__
-from scoregate.ci.launch import EmitEvent
-from scoregate.ci.report.text import one_line
-from scoregate.ci.settings import Settings
 from scoregate.errors import MissingExtra, UsageError
 from scoregate.features.cluster.executor import ClusterLost, ClusterOptions, Part, PartLost, WorkerRefused
 from scoregate.features.cluster.rate_limits import CallLeases
 from scoregate.features.cluster.source_tree import SourceTree
 from scoregate.features.cluster.wire import PartOrder, decode_event, dump_order
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.launch import EmitEvent
 
 if TYPE_CHECKING:
     from distributed import Client, Future

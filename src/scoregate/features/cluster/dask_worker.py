@@ -20,15 +20,15 @@ from anyio import to_thread
 from distributed import Worker, get_worker
 
 from scoregate import __version__
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.launch import Host, LaunchEvent, Launching, Printed, launch_all, open_layers
-from scoregate.ci.plan import Plan
-from scoregate.ci.secrets import Redactor, secret_values
-from scoregate.ci.settings import Settings
 from scoregate.features.cluster.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.features.cluster.source_tree import MOST_BYTES, unpack_tree
 from scoregate.features.cluster.wire import PartOrder, encode_event, load_order, move_launch
 from scoregate.features.steps import STEPS
+from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.launch import Host, LaunchEvent, Launching, Printed, launch_all, open_layers
+from scoregate.kernel.run.plan import Plan
 from scoregate.models.shared_limiter import LIMITS_VARIABLE
 
 _FLUSH_S, _ALIVE_S, _POLL_S = 0.1, 2.0, 0.2

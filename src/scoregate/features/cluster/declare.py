@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from scoregate.core.declarations.declaration import (
+from scoregate.kernel.types.declarations.declaration import (
     TEXT,
     WHOLE_NUMBER,
     Feature,

@@ -9,11 +9,11 @@ from typing import Protocol
 
 import anyio
 
-from scoregate.ci.launch import EmitEvent
-from scoregate.ci.settings import Settings
 from scoregate.features.cluster.declare import RETRIES
 from scoregate.features.cluster.executor import Cluster, ClusterLost, Part, PartLost, WorkerRefused
 from scoregate.features.cluster.source_tree import SourceTree
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.launch import EmitEvent
 
 _POLL_S = 0.5
 # Clusters that start workers on demand take minutes.

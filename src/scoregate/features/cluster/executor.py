@@ -7,12 +7,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
-from scoregate.ci.launch import EmitEvent
-from scoregate.ci.plan import Launch
-from scoregate.ci.settings import Settings
-from scoregate.core.records import record
 from scoregate.features.cluster.rate_limits import RateLimits
 from scoregate.features.cluster.source_tree import SourceTree
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.launch import EmitEvent
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.records import record
 
 
 @record

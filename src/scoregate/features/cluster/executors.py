@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scoregate.ci.ports import RecordPlan
-from scoregate.ci.recording import Recorder
-from scoregate.ci.settings import Settings
 from scoregate.errors import UsageError
 from scoregate.features.cluster.declare import EXECUTOR, SCHEDULER, ExecutorKind
 from scoregate.features.cluster.executor import ClusterOptions, OpenCluster
 from scoregate.features.cluster.rate_limits import RateLimits
+from scoregate.kernel.job.ports import RecordPlan
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.recording import Recorder
 
 
 def _load_dask() -> OpenCluster:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from scoregate.ci.launch import LaunchLayer, count_calls
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.model_calls import CallTotals
-from scoregate.core.runs.reducer import SuiteReducer
-from scoregate.core.runs.tally import Tally
+from scoregate.kernel.run.launch import LaunchLayer, count_calls
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.model_calls import CallTotals
+from scoregate.kernel.types.runs.reducer import SuiteReducer
+from scoregate.kernel.types.runs.tally import Tally
 
 
 @dataclass(slots=True)

@@ -11,20 +11,6 @@ from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 
-from scoregate.ci.archive import PARTS, RUN_FOLDER, amend_run
-from scoregate.ci.cancel import run_until_stopped
-from scoregate.ci.launch import LaunchEvent, LaunchLayer, open_layers
-from scoregate.ci.partial_run import CaseFilter, Excuse, FailureLimit
-from scoregate.ci.plan import Plan
-from scoregate.ci.recording import Recorder, flush_regularly
-from scoregate.ci.report import number_format
-from scoregate.ci.run_recorder import RunRecorder
-from scoregate.ci.secrets import secret_values
-from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.ci.shards.merge_shards import find_shards, merge_shards
-from scoregate.core.runs.reducer import RunReducer
-from scoregate.core.runs.run import Run
-from scoregate.core.sharding.partition import Partition
 from scoregate.features.cluster.attempts import PartLog, PartState
 from scoregate.features.cluster.budget import BudgetLeases
 from scoregate.features.cluster.dispatch import Dispatcher
@@ -33,6 +19,20 @@ from scoregate.features.cluster.live import LiveRecording
 from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
 from scoregate.features.cluster.recovery import OF_SHARDS
 from scoregate.features.cluster.source_tree import SourceTree, pack_tree
+from scoregate.kernel.host.cancel import run_until_stopped
+from scoregate.kernel.host.secrets import secret_values
+from scoregate.kernel.job.shards.merge_shards import find_shards, merge_shards
+from scoregate.kernel.judge.archive import PARTS, RUN_FOLDER, amend_run
+from scoregate.kernel.judge.settings import Settings, ShowOutputs
+from scoregate.kernel.run.launch import LaunchEvent, LaunchLayer, open_layers
+from scoregate.kernel.run.partial_run import CaseFilter, Excuse, FailureLimit
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.recording import Recorder, flush_regularly
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.reducer import RunReducer
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.sharding.partition import Partition
 
 _MOST_REASONS = 5
 

@@ -9,15 +9,15 @@ from math import ceil
 from pathlib import Path
 from statistics import median
 
-from scoregate.ci.plan import Launch, Plan, SourceKind
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.sharding import digest_settings, restrict_to_shard
-from scoregate.core.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
-from scoregate.core.sharding.packing import LaunchDuration, pack_launches
-from scoregate.core.sharding.partition import MOST_SHARDS, Partition, make_partition
 from scoregate.errors import UsageError
 from scoregate.features.cluster.executor import Part
 from scoregate.features.cluster.wire import HOST_PYTHON
+from scoregate.kernel.job.shards.sharding import digest_settings, restrict_to_shard
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.plan import Launch, Plan, SourceKind
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE
+from scoregate.kernel.types.sharding.packing import LaunchDuration, pack_launches
+from scoregate.kernel.types.sharding.partition import MOST_SHARDS, Partition, make_partition
 
 # Short parts lose little with a worker, and end at about the same time; every part starts a process.
 _PARTS_PER_WORKER = 4

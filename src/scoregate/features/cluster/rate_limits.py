@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 from scoregate.models.rate_limit import Limiter, Permit
 
 # A process alone has at most a hundred running calls. Permits are on their way for a part of a call's time, so few

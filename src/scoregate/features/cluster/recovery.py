@@ -8,16 +8,16 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.archive import IN_PROGRESS, INTERRUPTED, PARTS, RUN_FOLDER, RecoveredRun, amend_run
-from scoregate.ci.archive.folder import CASES_FILE
-from scoregate.ci.archive.marker import is_being_written, read_marker
-from scoregate.ci.archive.rotation import archived_name
-from scoregate.ci.archive.unfinished import remove_oldest
-from scoregate.ci.settings import Settings
-from scoregate.ci.shards.merge_shards import find_shards, merge_shards
-from scoregate.core.sharding.partition import MISSING_SHARD
-from scoregate.core.text import format_local_time
 from scoregate.errors import ScoregateError
+from scoregate.kernel.job.shards.merge_shards import find_shards, merge_shards
+from scoregate.kernel.judge.archive import IN_PROGRESS, INTERRUPTED, PARTS, RUN_FOLDER, RecoveredRun, amend_run
+from scoregate.kernel.judge.archive.folder import CASES_FILE
+from scoregate.kernel.judge.archive.marker import is_being_written, read_marker
+from scoregate.kernel.judge.archive.rotation import archived_name
+from scoregate.kernel.judge.archive.unfinished import remove_oldest
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.sharding.partition import MISSING_SHARD
+from scoregate.kernel.types.text import format_local_time
 
 # What a merged run says of its shards, which are parts here.
 OF_SHARDS = re.compile(r"shard [0-9]+: |merged from [0-9]+ of ")

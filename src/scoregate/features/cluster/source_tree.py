@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from anyio import to_thread
 
-from scoregate.ci import git
-from scoregate.core.records import record
 from scoregate.errors import UsageError
+from scoregate.kernel.host import git
+from scoregate.kernel.types.records import record
 
 MOST_BYTES = 512 * 1024 * 1024
 _MOST_FILES = 200_000

@@ -6,13 +6,13 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.settings import Settings
-from scoregate.ci.steps import Step
 from scoregate.features.cluster.declare import EXECUTOR, SCHEDULER, ExecutorKind
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.settings import Settings
 
 if TYPE_CHECKING:
-    from scoregate.ci.ports import RecordPlan
-    from scoregate.ci.recording import Recorder
+    from scoregate.kernel.job.ports import RecordPlan
+    from scoregate.kernel.run.recording import Recorder
 
 
 class ClusterStep(Step):

@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
-from scoregate.ci.launch import (
+from scoregate.errors import InvalidEvent
+from scoregate.kernel.run.launch import (
     EventsReceived,
     Failed,
     Filtered,
@@ -26,12 +27,11 @@ from scoregate.ci.launch import (
     Progress,
     Started,
 )
-from scoregate.ci.plan import Launch
-from scoregate.core.event_json import parse_event, parse_events
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
-from scoregate.core.media import MOST_BYTES, MediaFile, find_type
-from scoregate.core.records import record
-from scoregate.errors import InvalidEvent
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.event_json import parse_event, parse_events
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump_event
+from scoregate.kernel.types.media import MOST_BYTES, MediaFile, find_type
+from scoregate.kernel.types.records import record
 
 _EVENTS, _MEDIA = "EventsReceived", "MediaReceived"
 _TYPES = {each.__name__: each for each in (Started, Progress, Printed, Notice, Filtered, Failed, Finished)}

@@ -9,15 +9,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from scoregate.ci.comment_command import Answer, CommandCall, CommandContext, CommandKind, CommandRefused
-from scoregate.ci.github.context import read_pull_request
-from scoregate.ci.github.responses import text_at
-from scoregate.ci.github.rights import may_write
-from scoregate.ci.publish.answers import put_answer
-from scoregate.ci.report.markdown import code, prose
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError, SettingsError, UsageError
 from scoregate.features.comments.grammar import HELP_USAGE, HelpCommand, parse_command
 from scoregate.features.comments.request import RUN_LABEL, CommandRequest, read_request
+from scoregate.kernel.job.comment_command import Answer, CommandCall, CommandContext, CommandKind, CommandRefused
+from scoregate.kernel.job.github.context import read_pull_request
+from scoregate.kernel.job.github.responses import text_at
+from scoregate.kernel.job.github.rights import may_write
+from scoregate.kernel.job.publish.answers import put_answer
+from scoregate.kernel.report.markdown import code, prose
 
 _MISSING = 404
 _EYES, _CONFUSED = "eyes", "confused"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scoregate.ci.comment_command import (
+from scoregate.kernel.job.comment_command import (
     PREFIX,
     Command,
     CommandKind,
@@ -12,7 +12,7 @@ from scoregate.ci.comment_command import (
     refuse_extra_arguments,
     show_word,
 )
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 
 LONGEST_COMMAND = 1_000
 HELP = "help"

@@ -12,23 +12,23 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
-from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.github.base import find_merged_base
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import Connection, MeasuredCommit, read_pull_request, split_approved
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.job import JobContext
-from scoregate.ci.publish.answers import put_answer
-from scoregate.ci.report.markdown import code, link, prose
-from scoregate.ci.settings import CommentMode
-from scoregate.ci.steps import Outcome, Step
-from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
-from scoregate.core.gate.finding import Conclusion
-from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.comments.status import CommitState, set_status
+from scoregate.kernel.gate.finding import Conclusion
+from scoregate.kernel.job.baseline.artifact import read_artifact
+from scoregate.kernel.job.baseline.unpack import UNTRUSTED_BOUNDS
+from scoregate.kernel.job.commit_files import GitHubFiles
+from scoregate.kernel.job.github.base import find_merged_base
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import Connection, MeasuredCommit, read_pull_request, split_approved
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.publish.answers import put_answer
+from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
+from scoregate.kernel.judge.settings import CommentMode
+from scoregate.kernel.report.markdown import code, link, prose
+from scoregate.kernel.types.runs.run import Run
 
 ARTIFACT = "command-run"
 SUCCEEDED = "success"

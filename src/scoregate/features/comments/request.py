@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scoregate.ci.comment_command import PREFIX
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import GitHubJob
-from scoregate.ci.github.labels import LabelRefused, verify_label
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.github.rights import is_user
-from scoregate.core.records import record
 from scoregate.errors import UsageError
 from scoregate.features.comments.grammar import is_command
+from scoregate.kernel.job.comment_command import PREFIX
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import GitHubJob
+from scoregate.kernel.job.github.labels import LabelRefused, verify_label
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.github.rights import is_user
+from scoregate.kernel.types.records import record
 
 COMMENT_EVENT, LABEL_EVENT = "issue_comment", "pull_request"
 RUN_LABEL = "scoregate: run"

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scoregate.ci.comment_command import (
+from scoregate.kernel.job.comment_command import (
     PREFIX,
     STARTED,
     Answer,
@@ -16,11 +16,11 @@ from scoregate.ci.comment_command import (
     CommandRefused,
     refuse_extra_arguments,
 )
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import ARTIFACT_PREFIX, make_slug
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.report.markdown import code, link, prose
-from scoregate.core.records import record
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import ARTIFACT_PREFIX, make_slug
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.report.markdown import code, link, prose
+from scoregate.kernel.types.records import record
 
 _EVENT = "pull_request"
 _FAILED = ("failure", "timed_out", "cancelled", "startup_failure")

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from scoregate.ci.comment_command import (
+from scoregate.errors import GitHubRefused
+from scoregate.features.comments.status import CommitState, set_status
+from scoregate.kernel.job.comment_command import (
     PREFIX,
     STARTED,
     Answer,
@@ -17,11 +19,9 @@ from scoregate.ci.comment_command import (
     check_glob,
     set_once,
 )
-from scoregate.ci.github.context import PullRequest
-from scoregate.ci.report.markdown import code, link
-from scoregate.core.records import record
-from scoregate.errors import GitHubRefused
-from scoregate.features.comments.status import CommitState, set_status
+from scoregate.kernel.job.github.context import PullRequest
+from scoregate.kernel.report.markdown import code, link
+from scoregate.kernel.types.records import record
 
 NO_RUN: Mapping[str, str] = {"approved": "", "commit": "", "suite": "", "repeats": ""}
 MOST_SUITES = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from scoregate.ci.github.client import Api
-from scoregate.ci.report.text import one_line
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.report.text import one_line
 
 _LONGEST = 140  # GitHub's limit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Step
+from scoregate.kernel.job.steps import Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.comment_command import CommandKind
+    from scoregate.kernel.job.comment_command import CommandKind
 
 
 class CommentsStep(Step):

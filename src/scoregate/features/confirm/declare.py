@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scoregate.core.declarations.declaration import ExtraTrials, Feature, Option, Setting, choose_from
-from scoregate.core.declarations.kernel import FAIL_ON_CRITICAL
+from scoregate.kernel.types.declarations.declaration import ExtraTrials, Feature, Option, Setting, choose_from
+from scoregate.kernel.types.declarations.kernel import FAIL_ON_CRITICAL
 
 
 class Confirm(StrEnum):

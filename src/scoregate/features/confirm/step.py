@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import CompareRuns
-from scoregate.ci.steps import Step, Work
-from scoregate.core.runs.confirmations import confirmations_of, with_confirmations
 from scoregate.features.confirm.declare import Confirm, choose_cases
+from scoregate.kernel.job.steps import Step, Work
+from scoregate.kernel.judge.judgement import CompareRuns
+from scoregate.kernel.types.runs.confirmations import confirmations_of, with_confirmations
 
 if TYPE_CHECKING:
-    from scoregate.ci.baseline import Baseline
-    from scoregate.core.runs.run import Run
+    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.types.runs.run import Run
 
 
 class ConfirmStep(Step):

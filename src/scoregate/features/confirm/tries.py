@@ -6,23 +6,23 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from scoregate.ci.plan import Plan, restrict_plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.gate.case_rules import CRITICAL
-from scoregate.core.records import record
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.confirmations import (
+from scoregate.features.confirm.declare import Confirm, choose_cases
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.gate.case_rules import CRITICAL
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.run.plan import Plan, restrict_plan
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.confirmations import (
     FAILURES_TO_CONFIRM,
     MOST_TRIES,
     Confirmation,
     is_decided,
     with_confirmations,
 )
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.features.confirm.declare import Confirm, choose_cases
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 MOST_CASES = 15
 

@@ -9,21 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
-from scoregate.ci.plan import Launch, Plan
-from scoregate.ci.settings import GatewayMode, Settings
-from scoregate.core.records import record
-from scoregate.core.runs.cost_estimates import Interval, RunEstimate, sum_intervals
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.run_costs import sum_costs
-from scoregate.core.runs.suite_labels import suite_label
-from scoregate.core.selection.case_choice import CaseLabels
 from scoregate.features.costs.named_models import describe_caller
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
+from scoregate.kernel.judge.settings import GatewayMode, Settings
+from scoregate.kernel.run.plan import Launch, Plan
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.cost_estimates import Interval, RunEstimate, sum_intervals
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run_costs import sum_costs
+from scoregate.kernel.types.runs.suite_labels import suite_label
+from scoregate.kernel.types.selection.case_choice import CaseLabels
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 

@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from math import isnan
 from typing import TYPE_CHECKING
 
-from scoregate.ci import git
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.conditions import read_conditions
-from scoregate.ci.plan import Plan
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import Settings
-from scoregate.core.records import record
-from scoregate.core.runs.cost_estimates import RunEstimate
-from scoregate.core.runs.run import Run
 from scoregate.errors import RecordError, RunRefused
 from scoregate.features.costs.named_models import leave_out_default, list_named_models
 from scoregate.features.costs.retirements import list_retirement_warnings
+from scoregate.kernel.host import git
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.conditions import read_conditions
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cost_estimates import RunEstimate
+from scoregate.kernel.types.runs.run import Run
 
 if TYPE_CHECKING:  # most runs call no models, and the cache and prices take 30 ms to import (measured)
     from scoregate.features.costs.estimate import PlanEstimate, Probe

@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.plan import Plan, SourceKind, SuiteSource
-from scoregate.ci.settings import Settings
-from scoregate.core.runs.model_calls import ModelCalls
-from scoregate.core.runs.run import Run, SuiteResult
 from scoregate.features.costs.retirements import NamedModel
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.plan import Plan, SourceKind, SuiteSource
+from scoregate.kernel.types.runs.model_calls import ModelCalls
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 _MOST_FILES, _MOST_BYTES, _DEEPEST = 2_000, 1_000_000, 20
 _STORE_FOLDERS = ("judges", "configs", "metrics", "suites", "endpoints")

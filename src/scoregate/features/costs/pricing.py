@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.runs.run import Run
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.run import Run
 from scoregate.models.budget import find_cost
 from scoregate.models.providers import DEFAULT, PROVIDERS
 from scoregate.models.settings import ModelSettings

@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.launch import EventsReceived, LaunchEvent
-from scoregate.ci.plan import Launch, Plan, SourceKind
-from scoregate.ci.ports import Ports
-from scoregate.ci.settings import Settings
-from scoregate.core.events import SuiteStarted
-from scoregate.core.selection.partial import WHOLE, CaseSelection
 from scoregate.features.costs.estimate import Probe
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.launch import EventsReceived, LaunchEvent
+from scoregate.kernel.run.plan import Launch, Plan, SourceKind
+from scoregate.kernel.types.events import SuiteStarted
+from scoregate.kernel.types.selection.partial import WHOLE, CaseSelection
 
 SAMPLE_CASES = 3
 FOLDER = "probe"

@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 
 TABLE = Path(__file__).with_name("retired_models.toml")
 SOON_DAYS = 90

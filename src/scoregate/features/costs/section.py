@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import shorten_list
-from scoregate.core.call_headers import SUITE
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.runs.run import Run
-from scoregate.core.runs.run_costs import sum_costs
-from scoregate.core.sections import Place, Section
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.text import shorten_list
+from scoregate.kernel.types.call_headers import SUITE
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_costs import sum_costs
+from scoregate.kernel.types.sections import Place, Section
 
 _MEANS = ("mean", "base", "delta", "low", "high")
 _TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")

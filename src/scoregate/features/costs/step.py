@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.steps import PlannedRun, Step
-from scoregate.core.runs.cost_estimates import RunEstimate
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import Slot, Slots
+from scoregate.kernel.job.steps import PlannedRun, Step
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.types.runs.cost_estimates import RunEstimate
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import Slot, Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.ports import Ports
-    from scoregate.core.sections import Section
+    from scoregate.kernel.job.ports import Ports
+    from scoregate.kernel.types.sections import Section
 
 _EXPECTED: Slot[RunEstimate] = Slot("costs.expected")
 

@@ -9,13 +9,13 @@ from enum import StrEnum
 from math import ceil, sqrt
 from statistics import fmean, variance
 
-from scoregate.core.records import record
-from scoregate.core.runs.case_columns import known_values, percentiles
-from scoregate.core.runs.cost_estimates import Interval
-from scoregate.core.selection.case_choice import CaseLabels
-from scoregate.core.statistics.distributions import t_quantile
 from scoregate.features.costs.pricing import describe_unpriced
 from scoregate.features.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
+from scoregate.kernel.compare.statistics.distributions import t_quantile
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_columns import known_values, percentiles
+from scoregate.kernel.types.runs.cost_estimates import Interval
+from scoregate.kernel.types.selection.case_choice import CaseLabels
 
 _QUANTILE = 0.95  # at both ends of a 90 % interval
 # Lengths of answers and retries differ between runs even if all cases of one run cost the same.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoregate.ci.report import number_format
-from scoregate.core.runs.cost_estimates import Interval, RunEstimate
 from scoregate.features.costs.estimate import PlanEstimate
 from scoregate.features.costs.pricing import describe_unpriced
 from scoregate.features.costs.suites import SuiteEstimate, SuiteState
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cost_estimates import Interval, RunEstimate
 
 _MOST_NAMES = 5
 SCHEMA_VERSION = 1

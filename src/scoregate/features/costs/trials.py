@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import NamedTuple
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.selection.case_choice import CaseLabels
-from scoregate.core.usage import ANSWER_SEPARATOR
 from scoregate.features.costs.pricing import Pricing, name_model
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.selection.case_choice import CaseLabels
+from scoregate.kernel.types.usage import ANSWER_SEPARATOR
 
 _MOST_UNPRICED = 50
 _MOST_MODELS, _LONGEST_NAME = 200, 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import FLAG, GLOBS, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Feature, Setting
 
 COVERAGE_TOOLS = Setting[tuple[str, ...]](
     "coverage_tools",

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.core.sections import Place, Section
 from scoregate.features.coverage.view import CoverageView, FoundCoverage
+from scoregate.kernel.types.sections import Place, Section
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.report.view import ReportView
 
 
 def build_sections(found: FoundCoverage | None) -> Iterator[Section]:

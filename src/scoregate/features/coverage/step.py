@@ -7,15 +7,15 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.steps import Step
 from scoregate.features.coverage.declare import COVERAGE_PROMPTS, COVERAGE_TOOLS
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.judgement import Judged
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Publisher
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.sections import Section
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.publish.delivery import Publisher
+    from scoregate.kernel.types.sections import Section
 
 
 class CoverageStep(Step):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from scoregate.ci.report.console_text import hanging_indent, more_line, safe_text
 from scoregate.features.coverage.view import CoverageView
+from scoregate.kernel.report.console_text import hanging_indent, more_line, safe_text
 
 _UNUSED, _ALL_UNUSED = 5, 200
 

@@ -8,24 +8,30 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from scoregate.ci import git
-from scoregate.ci.archive import RUN_FILE, RUN_FOLDER, read_head
-from scoregate.ci.dependencies.unread import find_doubt, find_unread
-from scoregate.ci.github.commands import command
-from scoregate.ci.job import JobContext
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.report import number_format
-from scoregate.ci.report.text import one_line
-from scoregate.ci.report.view import ReportView
-from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.core.relative_paths import matches_path
-from scoregate.core.runs.run import Run
-from scoregate.core.trajectories.coverage import ToolCoverage, ToolDefinition, UnusedItem, UseCount, measure_coverage
 from scoregate.errors import RecordError
 from scoregate.features.coverage.declare import ANNOTATE_COVERAGE, COVERAGE_PROMPTS, COVERAGE_TOOLS
 from scoregate.features.coverage.lists.files import read_tool_list
 from scoregate.features.coverage.server_tools import list_server_tools, names_server
 from scoregate.features.coverage.view import FOUND, CoverageView
+from scoregate.kernel.host import git
+from scoregate.kernel.job.github.commands import command
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head
+from scoregate.kernel.judge.settings import Settings, ShowOutputs
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.run.dependencies.unread import find_doubt, find_unread
+from scoregate.kernel.types.relative_paths import matches_path
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.trajectories.coverage import (
+    ToolCoverage,
+    ToolDefinition,
+    UnusedItem,
+    UseCount,
+    measure_coverage,
+)
 
 # A runner shows ten notices of a step; others are for cases and for files that no eval reads.
 _MOST_NOTES = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from scoregate.core.declarations.declaration import ANY_TEXT, BY_EVALUATOR, Feature, Limit, Rule, Setting
-from scoregate.core.records import record
+from scoregate.kernel.types.declarations.declaration import ANY_TEXT, BY_EVALUATOR, Feature, Limit, Rule, Setting
+from scoregate.kernel.types.records import record
 
 _WINDOW = re.compile(r"([1-9][0-9]{0,3}) (run|day)s?")
 

@@ -7,19 +7,19 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import list_artifacts, read_artifact
-from scoregate.ci.baseline.data_branch import read_blob
-from scoregate.ci.baseline.earlier import EarlierRun, ListRuns
-from scoregate.ci.baseline.stored import MOST_TRIES
-from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.branch_files import BRANCH, read_tip, stored_runs
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import Connection, merge_group_base, pull_request
-from scoregate.ci.github.responses import text_at
-from scoregate.ci.settings import BaselineKind, Settings
 from scoregate.errors import GitHubRefused, RecordError, ScoregateError
 from scoregate.features.decline.declare import DECLINE_WINDOW, Window, parse_window
+from scoregate.kernel.job.baseline.artifact import list_artifacts, read_artifact
+from scoregate.kernel.job.baseline.data_branch import read_blob
+from scoregate.kernel.job.baseline.earlier import EarlierRun, ListRuns
+from scoregate.kernel.job.baseline.stored import MOST_TRIES
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.job.github.branch_files import BRANCH, read_tip, stored_runs
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import Connection, merge_group_base, pull_request
+from scoregate.kernel.job.github.responses import text_at
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind, Settings
 
 _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.runs.run import BaseReference
-from scoregate.core.slots import Slot
+from scoregate.kernel.types.runs.run import BaseReference
+from scoregate.kernel.types.slots import Slot
 
 if TYPE_CHECKING:
-    from scoregate.ci.baseline import Baseline
-    from scoregate.core.comparison.comparison import Comparison
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.judge.baseline import Baseline
 
 EARLIER: Slot[Baseline] = Slot("decline.earlier")
 """The earlier run of the branch."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import Row
-from scoregate.core.declarations.kernel import COMPARABLE
-from scoregate.core.gate.baseline_rules import check_drop, find_limit, list_gate_limits
-from scoregate.core.gate.check import SuiteCheck, WatchedRows
-from scoregate.core.gate.families import GateLimit
-from scoregate.core.gate.finding import Conclusion, Finding, SuiteContext
 from scoregate.features.decline.declare import MAX_DECLINE, RULE
 from scoregate.features.decline.keys import COMPARED
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.gate.baseline_rules import check_drop, find_limit, list_gate_limits
+from scoregate.kernel.gate.check import SuiteCheck, WatchedRows
+from scoregate.kernel.gate.families import GateLimit
+from scoregate.kernel.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.kernel.types.declarations.kernel import COMPARABLE
 
 
 def check_declines(context: SuiteContext) -> Iterator[Finding]:

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judgement import ComparedSides, CompareRuns, Judged
-from scoregate.ci.steps import Step
-from scoregate.core.runs.run import Run
-from scoregate.core.sections import Place, Section
-from scoregate.core.slots import Slots
 from scoregate.errors import RecordError
 from scoregate.features.decline.declare import MAX_DECLINE
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.settings import Settings
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.gate.check import SuiteCheck
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.gate.check import SuiteCheck
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.judge.settings import Settings
 
 
 class DeclineStep(Step):
@@ -39,8 +39,8 @@ class DeclineStep(Step):
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
         if not MAX_DECLINE.is_set_for_any(settings.policy()):
             return slots
-        from scoregate.ci.baseline.earlier import BRANCH_RUNS
         from scoregate.features.decline.earlier_run import find_decline_base
+        from scoregate.kernel.job.baseline.earlier import BRANCH_RUNS
 
         connection, base, list_runs = context.connection, context.base, slots.get(BRANCH_RUNS)
         earlier = await find_decline_base(settings, connection=connection, base=base, list_runs=list_runs)
@@ -61,7 +61,7 @@ class DeclineStep(Step):
         return replace(run, slots=run.slots.put(STORED, None if earlier is None else earlier.reference))
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        from scoregate.core.comparison.earlier_runs import mark_as_measured
+        from scoregate.kernel.compare.earlier_runs import mark_as_measured
 
         earlier = sides.slots.get(EARLIER)
         if earlier is None:

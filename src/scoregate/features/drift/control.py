@@ -11,22 +11,22 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from math import ceil
 
-from scoregate.ci import git
-from scoregate.ci.archive import CONTROL, RUN_FOLDER
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.dependencies.project import find_folder, read_project_tree
-from scoregate.ci.dependencies.shared_files import SHARED_FILES, digest_shared_files
-from scoregate.ci.plan import Plan, restrict_plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind, GatewayMode, Settings
-from scoregate.ci.settings.sources import OWN_FILE
-from scoregate.core.comparison.comparison import compare
-from scoregate.core.runs.evidence import TrialRole, Use
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.selection.case_choice import CaseChoice, CaseLabels
 from scoregate.errors import ScoregateError
 from scoregate.features.drift.declare import DRIFT_CONTROL
+from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.host import git
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.archive import CONTROL, RUN_FOLDER
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind, GatewayMode, Settings
+from scoregate.kernel.judge.settings.sources import OWN_FILE
+from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.dependencies.shared_files import SHARED_FILES, digest_shared_files
+from scoregate.kernel.run.plan import Plan, restrict_plan
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.evidence import TrialRole, Use
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels
 
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import RATE, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import RATE, Feature, Setting
 
 DRIFT_CONTROL = Setting(
     "drift_control",

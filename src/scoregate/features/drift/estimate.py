@@ -11,15 +11,15 @@ from enum import StrEnum
 from math import ceil, erfc, sqrt
 from typing import ClassVar
 
-from scoregate.ci.report import number_format
-from scoregate.core.comparison.adjustment import Adjustment
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.comparison.estimates import estimate_difference
-from scoregate.core.comparison.pairing import Pairs, Side, pair_sides
-from scoregate.core.limit_checks import exceeds_share
-from scoregate.core.records import record
-from scoregate.core.statistics.distributions import normal_quantile, t_quantile, t_two_sided
-from scoregate.core.statistics.intervals import MANY, Spread, measure_spread, power_quantiles
+from scoregate.kernel.compare.adjustment import Adjustment
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.estimates import estimate_difference
+from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides
+from scoregate.kernel.compare.statistics.distributions import normal_quantile, t_quantile, t_two_sided
+from scoregate.kernel.compare.statistics.intervals import MANY, Spread, measure_spread, power_quantiles
+from scoregate.kernel.types.limit_checks import exceeds_share
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 # A control is large enough if it finds a shift of the provider of this size with this power, with the variance that
 # differences have without a shift. With the larger variance that they have then, the power is about 80 %.

@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.archive import CONTROL, RUN_FILE, RunWriter, amend_run, read_head
-from scoregate.ci.report import number_format
-from scoregate.ci.shards.shard_results import ReadShard, ShardFolder, read_shard, write_shards
-from scoregate.core.runs.evidence import TrialRole
-from scoregate.core.runs.model_calls import merge_calls
-from scoregate.core.runs.run import Run, RunShard
 from scoregate.errors import RecordError
 from scoregate.features.drift.control import NO_CASES, describe_control
+from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, read_shard, write_shards
+from scoregate.kernel.judge.archive import CONTROL, RUN_FILE, RunWriter, amend_run, read_head
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.model_calls import merge_calls
+from scoregate.kernel.types.runs.run import Run, RunShard
 
 
 def merge_controls(run: Run, shards: Mapping[Path, RunShard], folder: Path, *, is_required: bool) -> Run:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from scoregate.core.comparison.adjusted_rows import RowSides
-from scoregate.core.comparison.case_names import rename_cases
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.pairing import Side, case_clusters, score_side
-from scoregate.core.comparison.suite_pairs import list_same_suites
-from scoregate.core.runs.evidence import Use
-from scoregate.core.runs.policy import Criteria
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.score_rules import without_rare_unscaled
-from scoregate.core.statistics.significance import correct_by_direction
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState, estimate_drift
+from scoregate.kernel.compare.adjusted_rows import RowSides
+from scoregate.kernel.compare.case_names import rename_cases
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.pairing import Side, case_clusters, score_side
+from scoregate.kernel.compare.statistics.significance import correct_by_direction
+from scoregate.kernel.compare.suite_pairs import list_same_suites
+from scoregate.kernel.types.runs.evidence import Use
+from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.score_rules import without_rare_unscaled
 
 
 class DriftCorrection:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoregate.ci.report import number_format
-from scoregate.core.comparison.comparison import Comparison
 from scoregate.features.drift.estimate import Drift, DriftState
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.types.runs import number_format
 
 
 def describe_drift(comparison: Comparison) -> Iterator[str]:

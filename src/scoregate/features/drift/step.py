@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import CompareRuns, Judged
-from scoregate.ci.steps import Step, Work
-from scoregate.core.runs.evidence import TrialRole, Use, does_count
 from scoregate.features.drift.declare import DRIFT_CONTROL
+from scoregate.kernel.job.steps import Step, Work
+from scoregate.kernel.judge.judgement import CompareRuns, Judged
+from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
 
 if TYPE_CHECKING:
-    from scoregate.ci.baseline import Baseline
-    from scoregate.ci.settings import Settings
-    from scoregate.core.comparison.adjusted_rows import AdjustRows
-    from scoregate.core.comparison.comparison import CriteriaOf
-    from scoregate.core.runs.run import Run, RunShard
-    from scoregate.core.sections import Section
+    from scoregate.kernel.compare.adjusted_rows import AdjustRows
+    from scoregate.kernel.compare.comparison import CriteriaOf
+    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.judge.settings import Settings
+    from scoregate.kernel.types.runs.run import Run, RunShard
+    from scoregate.kernel.types.sections import Section
 
 _OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 
@@ -60,8 +60,8 @@ class DriftStep(Step):
         return DriftCorrection(control, criteria_of).adjust
 
     def sections(self, judged: Judged) -> Iterator[Section]:
-        from scoregate.core.sections import Place, Section
         from scoregate.features.drift.section import describe_drift
+        from scoregate.kernel.types.sections import Place, Section
 
         yield Section(self.name, Place.ROWS, sentences=tuple(describe_drift(judged.comparison)))
 

@@ -10,10 +10,16 @@ from datetime import date
 
 from markupsafe import Markup
 
-from scoregate.ci.base_settings import read_commit_layer
-from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
-from scoregate.ci.comment_command import (
+from scoregate.features.exemptions.accept_commit import commit_entries
+from scoregate.features.exemptions.entries.commits import read_commit_exemptions
+from scoregate.features.exemptions.entries.files import ACCEPTED_FILE
+from scoregate.features.exemptions.entries.propose import find_worse_rows, make_entries
+from scoregate.features.exemptions.entries.write import format_entry
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.job.base_settings import read_commit_layer
+from scoregate.kernel.job.baseline.artifact import read_artifact
+from scoregate.kernel.job.baseline.unpack import UNTRUSTED_BOUNDS
+from scoregate.kernel.job.comment_command import (
     PREFIX,
     SPACES,
     Answer,
@@ -25,23 +31,17 @@ from scoregate.ci.comment_command import (
     set_once,
     show_word,
 )
-from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.exemptions.commits import read_commit_exemptions
-from scoregate.ci.exemptions.files import ACCEPTED_FILE
-from scoregate.ci.exemptions.propose import find_worse_rows, make_entries
-from scoregate.ci.exemptions.write import format_entry
-from scoregate.ci.github.base import find_merged_base
-from scoregate.ci.github.context import MeasuredCommit, PullRequest
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.job import JobContext
-from scoregate.ci.report.markdown import code, fence
-from scoregate.ci.settings import environment_value, load_settings
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.exemptions import EXEMPTIONS, AcceptedRegression, Exemptions
-from scoregate.core.records import record
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import NO_SLOTS
-from scoregate.features.exemptions.accept_commit import commit_entries
+from scoregate.kernel.job.commit_files import GitHubFiles
+from scoregate.kernel.job.github.base import find_merged_base
+from scoregate.kernel.job.github.context import MeasuredCommit, PullRequest
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.judge.settings import environment_value, load_settings
+from scoregate.kernel.report.markdown import code, fence
+from scoregate.kernel.types.exemptions import EXEMPTIONS, AcceptedRegression, Exemptions
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 _MOST_ARTIFACTS = 100
 _LONGEST_ENTRIES = 2_500

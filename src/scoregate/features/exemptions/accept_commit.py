@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable
 
-from scoregate.ci.comment_command import CommandCall, CommandRefused
-from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.exemptions.files import parse_files
-from scoregate.ci.exemptions.write import add_entries
-from scoregate.ci.github.client import Api, open_api
-from scoregate.ci.github.responses import text_at
-from scoregate.ci.publish.comment_store import JOB_LOGIN, read_own_logins
-from scoregate.core.exemptions import AcceptedRegression
 from scoregate.errors import GitHubRefused
+from scoregate.features.exemptions.entries.files import parse_files
+from scoregate.features.exemptions.entries.write import add_entries
+from scoregate.kernel.job.comment_command import CommandCall, CommandRefused
+from scoregate.kernel.job.commit_files import GitHubFiles
+from scoregate.kernel.job.github.client import Api, open_api
+from scoregate.kernel.job.github.responses import text_at
+from scoregate.kernel.job.publish.comment_store import JOB_LOGIN, read_own_logins
+from scoregate.kernel.types.exemptions import AcceptedRegression
 
 _CONFLICT = 422
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.judgement import CompareRuns
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.quarantine import Sides, leave_out_quarantine
-from scoregate.core.exemptions import Exemptions
-from scoregate.core.runs.run import Run
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.quarantine import Sides, leave_out_quarantine
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import CompareRuns
+from scoregate.kernel.types.exemptions import Exemptions
+from scoregate.kernel.types.runs.run import Run
 
 
 def compare_without_quarantine(entries: Exemptions, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:

@@ -7,9 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.report import number_format
-from scoregate.core.exemptions import ExemptionState
-from scoregate.core.sections import CaseNote, Place, Section
 from scoregate.features.exemptions.view import (
     ExemptionView,
     QuarantinedView,
@@ -17,10 +14,13 @@ from scoregate.features.exemptions.view import (
     build_quarantined,
     describe_compared,
 )
+from scoregate.kernel.types.exemptions import ExemptionState
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.sections import CaseNote, Place, Section
 
 if TYPE_CHECKING:
-    from scoregate.ci.judgement import Judged
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.judge.judgement import Judged
+    from scoregate.kernel.report.view import ReportView
 
 _NAME = "exemptions"
 

@@ -7,22 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import CompareRuns, Judged
-from scoregate.ci.steps import Step
-from scoregate.core.exemptions import EXEMPTIONS, STABLE_CASES
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.judgement import CompareRuns, Judged
+from scoregate.kernel.types.exemptions import EXEMPTIONS, STABLE_CASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scoregate.ci.baseline import Baseline
-    from scoregate.ci.comment_command import CommandKind
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.partial_run import Excuse
-    from scoregate.ci.settings import Settings
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.runs.run import Run
-    from scoregate.core.sections import Section
-    from scoregate.core.slots import Slots
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.job.comment_command import CommandKind
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.judge.settings import Settings
+    from scoregate.kernel.run.partial_run import Excuse
+    from scoregate.kernel.types.runs.run import Run
+    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Slots
 
 
 class ExemptionsStep(Step):
@@ -32,7 +32,7 @@ class ExemptionsStep(Step):
     in_shards = True
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
-        from scoregate.ci.exemptions import load_exemptions
+        from scoregate.features.exemptions.entries import load_exemptions
 
         subject = context.subject
         entries = await load_exemptions(
@@ -46,7 +46,7 @@ class ExemptionsStep(Step):
         return slots.put(EXEMPTIONS, entries)
 
     async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
-        from scoregate.ci.exemptions import load_job_exemptions
+        from scoregate.features.exemptions.entries import load_job_exemptions
 
         if slots.get(EXEMPTIONS) is not None:
             return slots
@@ -56,7 +56,7 @@ class ExemptionsStep(Step):
         entries = slots.get(EXEMPTIONS)
         if entries is None or not entries.active_quarantine:
             return None
-        from scoregate.core.comparison.quarantine import Quarantine
+        from scoregate.kernel.compare.quarantine import Quarantine
 
         return Quarantine(entries, base).covers
 
@@ -64,7 +64,7 @@ class ExemptionsStep(Step):
         entries = slots.get(EXEMPTIONS)
         if entries is None or not entries.active_quarantine:
             return run
-        from scoregate.core.comparison.stable_cases import record_quarantine
+        from scoregate.kernel.compare.stable_cases import record_quarantine
 
         return record_quarantine(run, entries)
 
@@ -79,7 +79,7 @@ class ExemptionsStep(Step):
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:
             return run
-        from scoregate.core.comparison.stable_cases import list_stable_cases
+        from scoregate.kernel.compare.stable_cases import list_stable_cases
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.console_text import format_place, hanging_indent, mark, safe_text
 from scoregate.features.exemptions.view import ExemptionView, QuarantinedView
+from scoregate.kernel.report.console_text import format_place, hanging_indent, mark, safe_text
+from scoregate.kernel.types.runs import number_format
 
 _MOST = 20
 

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.rows import ReportState
-from scoregate.ci.report.text import display_name
-from scoregate.core.comparison.comparison import Comparison, accepts_row
-from scoregate.core.comparison.comparison_rows import Row, RowLabel
-from scoregate.core.comparison.quarantine import QuarantinedCase
-from scoregate.core.comparison.stable_cases import bound_failure_rate
-from scoregate.core.exemptions import AcceptedRegression, Exemption, ExemptionState, matches_case
-from scoregate.core.gate.baseline_rules import describe_change
-from scoregate.core.gate.case_rules import find_accepted_case
-from scoregate.core.gate.suite_rules import format_digits
-from scoregate.core.records import record
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import matches_suite
+from scoregate.kernel.compare.comparison import Comparison, accepts_row
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.quarantine import QuarantinedCase
+from scoregate.kernel.compare.stable_cases import bound_failure_rate
+from scoregate.kernel.gate.baseline_rules import describe_change
+from scoregate.kernel.gate.case_rules import find_accepted_case
+from scoregate.kernel.gate.suite_rules import format_digits
+from scoregate.kernel.report.rows import ReportState
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.exemptions import AcceptedRegression, Exemption, ExemptionState, matches_case
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.policy import matches_suite
 
 _TITLES = {
     ExemptionState.EXCEEDED: "Larger than accepted",

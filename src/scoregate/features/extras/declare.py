@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoregate.core.declarations.declaration import FACTOR, ExtraTrials, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FACTOR, ExtraTrials, Feature, Setting
 
 REPEATS_BUDGET = Setting(
     "repeats_budget",

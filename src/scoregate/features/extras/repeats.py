@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from scoregate.ci.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.plan import restrict_plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report import number_format
-from scoregate.ci.settings import BaselineKind
-from scoregate.ci.steps import Work
-from scoregate.core.comparison.pairing import find_undecided_cases
-from scoregate.core.runs.evidence import TrialRole, Use
-from scoregate.core.runs.run import Run
 from scoregate.features.extras.declare import REPEATS_BUDGET
+from scoregate.kernel.compare.pairing import find_undecided_cases
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind
+from scoregate.kernel.run.plan import restrict_plan
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.evidence import TrialRole, Use
+from scoregate.kernel.types.runs.run import Run
 
 ROUNDS = 2
 REPEATS = 2

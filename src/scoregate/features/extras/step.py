@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoregate.ci.steps import Step, Work
+from scoregate.kernel.job.steps import Step, Work
 
 
 class ExtrasStep(Step):

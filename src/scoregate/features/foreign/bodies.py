@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from scoregate.ci.request_bodies import Refused
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold
-from scoregate.core.event_values import (
+from scoregate.kernel.host.request_bodies import Refused
+from scoregate.kernel.types.evaluation import Assertion, Evaluation, Threshold
+from scoregate.kernel.types.event_values import (
     MAX_MESSAGE,
     MAX_TRACEBACK,
     ErrorInfo,
@@ -19,8 +19,8 @@ from scoregate.core.event_values import (
     HumanReviewFieldContentType,
     truncate_text,
 )
-from scoregate.core.json_io import dump
-from scoregate.core.records import record
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.records import record
 
 PYTHON, JAVASCRIPT = "autoblocks-python", "autoblocks-js"
 _AGENTS = {"python-httpx": PYTHON, "node": JAVASCRIPT, "undici": JAVASCRIPT}

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from math import isnan
 from typing import BinaryIO, NamedTuple
 
-from scoregate.core.evaluation import Evaluation
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.runs.cases import STATUSES, Status
+from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.runs.cases import STATUSES, Status
 
 NOWHERE = -1
 _NONE = float("nan")

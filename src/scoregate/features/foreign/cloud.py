@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, unquote
 
 from pydantic_core import from_json
 
-from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.records import record
 from scoregate.errors import ScoregateError
+from scoregate.kernel.types.evaluation import EvaluationOverride
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.records import record
 
 PREFIX = "/cloud"
 _MOST_OVERRIDES = 1_000

@@ -12,7 +12,9 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.launch import (
+from scoregate.features.foreign.server import Listener, ListenerAddress, open_listener
+from scoregate.kernel.host.runner import in_container
+from scoregate.kernel.run.launch import (
     EmitEvent,
     EventsReceived,
     Failed,
@@ -23,20 +25,18 @@ from scoregate.ci.launch import (
     Notice,
     Progress,
 )
-from scoregate.ci.plan import Launch, SourceKind
-from scoregate.ci.runner import in_container
-from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import ErrorInfo, Origin
-from scoregate.core.events import Event, SuiteStarted
-from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.records import record
-from scoregate.core.runs.baseline_outputs import (
+from scoregate.kernel.run.plan import Launch, SourceKind
+from scoregate.kernel.types.evaluation import EvaluationOverride
+from scoregate.kernel.types.event_values import ErrorInfo, Origin
+from scoregate.kernel.types.events import Event, SuiteStarted
+from scoregate.kernel.types.loopback import exclude_from_proxies
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.baseline_outputs import (
     BASELINE_OUTPUTS_VARIABLE,
     battle_key,
     read_baseline_outputs,
 )
-from scoregate.core.runs.tally import Tally
-from scoregate.features.foreign.server import Listener, ListenerAddress, open_listener
+from scoregate.kernel.types.runs.tally import Tally
 
 if TYPE_CHECKING:
     from scoregate.store import BaselineOutputs, Store

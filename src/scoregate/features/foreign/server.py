@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scoregate.ci.embedded_server import serve_on_loopback
-from scoregate.ci.request_bodies import ClientDisconnected, Refused, read_body
-from scoregate.core.records import record
 from scoregate.features.foreign.cloud import PREFIX, BaselineLookup, PlatformRequest
 from scoregate.features.foreign.session import SdkSession
 from scoregate.features.foreign.suite_run import ListenerCallbacks
+from scoregate.kernel.host.request_bodies import ClientDisconnected, Refused, read_body
+from scoregate.kernel.run.embedded_server import serve_on_loopback
+from scoregate.kernel.types.records import record
 
 _ANY_METHOD = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _NOT_FOUND = 404, {"error": "not found"}

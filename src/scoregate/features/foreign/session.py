@@ -11,14 +11,14 @@ from typing import Any
 
 import anyio.to_thread
 
-from scoregate.ci.request_bodies import Refused
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import Errored, ReviewRequested
-from scoregate.core.text import matches_filters, parse_amount
 from scoregate.features.foreign.bodies import Call, bounded_id, find_oddities, parse_call, read_error, read_evaluation
 from scoregate.features.foreign.case_index import Spool
 from scoregate.features.foreign.cloud import BaselineLookup, FirstBaseline, PlatformRequest, ReviewJob, answer
 from scoregate.features.foreign.suite_run import ErrorFilter, ListenerCallbacks, SuiteRun, input_digest, replay
+from scoregate.kernel.host.request_bodies import Refused
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import Errored, ReviewRequested
+from scoregate.kernel.types.text import matches_filters, parse_amount
 
 _MOST_NOTICES = 30
 _MOST_REVIEWS = 100

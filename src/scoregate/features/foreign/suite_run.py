@@ -13,9 +13,12 @@ from zlib import crc32
 
 import anyio.lowlevel
 
-from scoregate.core.event_json import truncate_event
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import (
+from scoregate.errors import NotRecordable
+from scoregate.features.foreign.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
+from scoregate.features.foreign.case_index import NOWHERE, CaseIndex, Places, Spool
+from scoregate.kernel.types.event_json import truncate_event
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import (
     CaseFinished,
     CaseOutput,
     CaseStarted,
@@ -25,14 +28,11 @@ from scoregate.core.events import (
     SuiteFinished,
     SuiteStarted,
 )
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump, dump_event
-from scoregate.core.runs.cases import CaseKey
-from scoregate.core.runs.suite_labels import suite_label
-from scoregate.core.runs.tally import Tally
-from scoregate.core.text import LONGEST_NAME, case_name, parse_amount
-from scoregate.errors import NotRecordable
-from scoregate.features.foreign.bodies import JAVASCRIPT, PYTHON, parse, read_error, read_evaluation, read_review_fields
-from scoregate.features.foreign.case_index import NOWHERE, CaseIndex, Places, Spool
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump, dump_event
+from scoregate.kernel.types.runs.cases import CaseKey
+from scoregate.kernel.types.runs.suite_labels import suite_label
+from scoregate.kernel.types.runs.tally import Tally
+from scoregate.kernel.types.text import LONGEST_NAME, case_name, parse_amount
 
 _MOST_ERRORS = 100
 _BATCH_EVENTS = 200

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scoregate.ci.baseline.artifact import read_artifact
-from scoregate.ci.baseline.unpack import UNTRUSTED_BOUNDS
-from scoregate.ci.github.base import find_merged_base
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import (
+from scoregate.errors import UsageError
+from scoregate.kernel.job.baseline.artifact import read_artifact
+from scoregate.kernel.job.baseline.unpack import UNTRUSTED_BOUNDS
+from scoregate.kernel.job.github.base import find_merged_base
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import (
     ARTIFACT_PREFIX,
     Connection,
     MeasuredCommit,
@@ -21,11 +22,10 @@ from scoregate.ci.github.context import (
     make_slug,
     read_pull_request,
 )
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.job import JobContext
-from scoregate.ci.steps import Outcome, Step
-from scoregate.ci.untrusted_run import PublishedRun, collect_outcome, publish_run
-from scoregate.errors import UsageError
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
 
 MOST_RUNS = 20
 MOST_COMMENTS = 3

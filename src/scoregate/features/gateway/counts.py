@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoregate.core.records import record
-from scoregate.core.runs.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
 from scoregate.features.gateway.proxy import Gateway
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.model_calls import COUNTED, CallTotals, ModelCalls, sum_calls
 
 # Models and evaluators are named by suites: far above real runs, and few enough to write and read.
 _MOST_ROWS = 2_000

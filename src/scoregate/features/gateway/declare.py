@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import TEXT, Feature, Option, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, Feature, Option, Setting
 
 CASSETTES = Setting(
     "cassettes",

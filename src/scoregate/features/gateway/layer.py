@@ -9,8 +9,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scoregate.ci.job import JobContext
-from scoregate.ci.launch import (
+from scoregate.errors import UsageError
+from scoregate.features.gateway.counts import CallCounter
+from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
+from scoregate.features.gateway.proxy.sessions import SuiteSession
+from scoregate.features.gateway.usage_adder import UsageAdder
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.run.launch import (
     CallService,
     EmitEvent,
     EventsReceived,
@@ -23,17 +28,12 @@ from scoregate.ci.launch import (
     Notice,
     UsageCounted,
 )
-from scoregate.ci.plan import Launch
-from scoregate.ci.recording import Recorder
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.records import record
-from scoregate.core.runs.model_calls import CallTotals
-from scoregate.core.runs.run import Run
-from scoregate.errors import UsageError
-from scoregate.features.gateway.counts import CallCounter
-from scoregate.features.gateway.model_gateway import ModelGateway, open_model_gateway
-from scoregate.features.gateway.proxy.sessions import SuiteSession
-from scoregate.features.gateway.usage_adder import UsageAdder
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.run.recording import Recorder
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.model_calls import CallTotals
+from scoregate.kernel.types.runs.run import Run
 
 # Calls that were not made: what they would have measured is missing.
 _UNMEASURED = {"not_recorded", "damaged_cassette", "budget_spent", "price_unknown", "missing_key"}

@@ -9,12 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scoregate.ci.archive import RUN_FOLDER
-from scoregate.ci.baseline.artifact import fetch_cassettes
-from scoregate.ci.job import JobContext
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import GatewayMode, Settings
-from scoregate.core.records import record
 from scoregate.errors import SettingsError
 from scoregate.features.gateway.declare import CASSETTES
 from scoregate.features.gateway.folders import copy_folders
@@ -27,6 +21,12 @@ from scoregate.features.gateway.proxy import (
     open_gateway,
 )
 from scoregate.features.gateway.proxy.sessions import SuiteSession
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.job.baseline.artifact import fetch_cassettes
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.judge.archive import RUN_FOLDER
+from scoregate.kernel.judge.settings import GatewayMode, Settings
+from scoregate.kernel.types.records import record
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
 from scoregate.models.settings import ModelSettings, load_model_settings
 

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.judgement import Judged
-from scoregate.core.sections import Place, Section
 from scoregate.features.gateway.view import CallsRow, CallsTable, build_calls_table
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.types.sections import Place, Section
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.report.view import ReportView
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:

@@ -7,14 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import Judged
-from scoregate.ci.settings import GatewayMode
-from scoregate.ci.steps import OpenRecorder, Step
+from scoregate.kernel.job.steps import OpenRecorder, Step
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.settings import GatewayMode
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.recording import Recorder
-    from scoregate.core.sections import Section
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.run.recording import Recorder
+    from scoregate.kernel.types.sections import Section
 
 
 class GatewayStep(Step):

@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.console_text import format_place, max_width, safe_text
-from scoregate.ci.report.number_format import NONE
-from scoregate.core.records import record
 from scoregate.features.gateway.view import CallsRow, CallsTable
+from scoregate.kernel.report.console_text import format_place, max_width, safe_text
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.number_format import NONE
 
 _INDENT = (0, 0, 0, 4)
 _CALLS, _GAP, _NAME = 200, 2, 26

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.events import CaseOutput, Errored, Event, Labelled, Scored
-from scoregate.core.usage import sum_usage
 from scoregate.features.gateway.proxy.sessions import CallOrigin, SuiteSession
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.events import CaseOutput, Errored, Event, Labelled, Scored
+from scoregate.kernel.types.usage import sum_usage
 
 SuiteKey: TypeAlias = tuple[str, str]
 _OfCall: TypeAlias = CaseOutput | Scored | Labelled | Errored

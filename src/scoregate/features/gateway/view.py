@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TypeAlias
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.number_format import NONE
-from scoregate.ci.report.text import display_name
-from scoregate.core.records import record
-from scoregate.core.runs.model_calls import CallTotals, ModelCalls, sum_calls
-from scoregate.core.runs.run import Run
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.model_calls import CallTotals, ModelCalls, sum_calls
+from scoregate.kernel.types.runs.number_format import NONE
+from scoregate.kernel.types.runs.run import Run
 
 # The counts that are zero in most runs, with their headings.
 _RARE = {

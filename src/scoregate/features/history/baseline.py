@@ -10,21 +10,21 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from scoregate.ci import git
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.baseline.artifact import find_nearest
-from scoregate.ci.baseline.earlier import EarlierRun, StoredRun
-from scoregate.ci.baseline.stored import MOST_ANCESTORS, NearestCommit, find_stored_baseline
-from scoregate.ci.baseline.unpack import unpack_run
-from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.context import Connection
-from scoregate.ci.settings import Settings
-from scoregate.core.runs.run import Run
 from scoregate.errors import ScoregateError
 from scoregate.features.history.bases import list_bases, read_base
 from scoregate.features.history.location import open_history, shared_address
 from scoregate.features.history.project import find_project_name
 from scoregate.features.history.stores import VARIABLE, HistoryStore
+from scoregate.kernel.host import git
+from scoregate.kernel.job.baseline.artifact import find_nearest
+from scoregate.kernel.job.baseline.earlier import EarlierRun, StoredRun
+from scoregate.kernel.job.baseline.stored import MOST_ANCESTORS, NearestCommit, find_stored_baseline
+from scoregate.kernel.job.baseline.unpack import unpack_run
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.job.github.context import Connection
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs.run import Run
 
 
 async def find_history_baseline(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scoregate.core.records import record
 from scoregate.errors import RecordError
 from scoregate.features.history.stores import HistoryStore
 from scoregate.features.history.tables import clean_text
+from scoregate.kernel.types.records import record
 
 MOST_BYTES = 64 << 20
 _MOST_LISTED = 300

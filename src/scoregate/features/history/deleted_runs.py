@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci.archive import EARLIER, RUN_FILE, RunHead, read_head, sort_by_start
 from scoregate.errors import RecordError
+from scoregate.kernel.judge.archive import EARLIER, RUN_FILE, RunHead, read_head, sort_by_start
 
 # To import a score takes 30 to 80 µs. Larger runs are imported by the commands of `scoregate history` alone.
 _MOST_SCORES = 10_000

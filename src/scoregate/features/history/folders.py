@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from scoregate.ci.archive import EARLIER, RUN_FILE, RUN_FOLDER, read_head
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.history.rows import RunSource, make_id, read_rows
 from scoregate.features.history.stores import HistoryStore
 from scoregate.features.history.tables import RunRows
+from scoregate.kernel.judge.archive import EARLIER, RUN_FILE, RUN_FOLDER, read_head
 
 _BATCH = 8
 

@@ -13,19 +13,6 @@ from typing import IO, Any
 import anyio
 from anyio import to_thread
 
-from scoregate.ci.archive import RUN_FOLDER
-from scoregate.ci.baseline.artifact import download_artifact, is_from_base_branch
-from scoregate.ci.baseline.unpack import OWN_BOUNDS, unpack
-from scoregate.ci.github.base import BaseCommit
-from scoregate.ci.github.branch_files import BRANCH, StoredRun, read_tip, stored_runs
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import ARTIFACT_PREFIX, Connection, default_branch
-from scoregate.ci.github.responses import number_at, text_at
-from scoregate.ci.job import WRITING_EVENTS, JobContext
-from scoregate.ci.publish.data_branch import zip_run
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.report.view import ReportView
-from scoregate.core.records import record
 from scoregate.errors import GitHubRefused, HistoryError, RecordError, UsageError
 from scoregate.features.history.bases import MOST_BYTES, find_known_jobs
 from scoregate.features.history.folders import ImportResult
@@ -34,6 +21,19 @@ from scoregate.features.history.project import find_project_name
 from scoregate.features.history.rows import RunSource, read_rows
 from scoregate.features.history.stores import VARIABLE, HistoryStore
 from scoregate.features.history.tables import BaseRow
+from scoregate.kernel.job.baseline.artifact import download_artifact, is_from_base_branch
+from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, unpack
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.job.github.branch_files import BRANCH, StoredRun, read_tip, stored_runs
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import ARTIFACT_PREFIX, Connection, default_branch
+from scoregate.kernel.job.github.responses import number_at, text_at
+from scoregate.kernel.job.job import WRITING_EVENTS, JobContext
+from scoregate.kernel.job.publish.data_branch import zip_run
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.archive import RUN_FOLDER
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.records import record
 
 _LIMIT_S = 180.0
 # How many missed runs one job adds, and how many artifacts it looks at.

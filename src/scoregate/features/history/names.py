@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 
-from scoregate.core.text import suggest_names
 from scoregate.errors import UsageError
 from scoregate.features.history.queries import RunFilter, list_series
 from scoregate.features.history.stores import HistoryStore
 from scoregate.features.history.tables import LONGEST_HASH, clean_text
+from scoregate.kernel.types.text import suggest_names
 
 _MOST_READ = 5_000
 _MOST_NEAR = 3

@@ -8,13 +8,13 @@ from math import ceil, floor
 from pathlib import Path
 
 from scoregate import __version__
-from scoregate.ci.report import number_format
-from scoregate.ci.report.html.assets import hash_source, read_source
-from scoregate.ci.report.html.document import load_template
-from scoregate.ci.report.html.sparklines import Scale
-from scoregate.ci.report.text import display_name
-from scoregate.core.records import record
 from scoregate.features.history.queries import CostRow, FlakyCase, TrendPoint
+from scoregate.kernel.report.html.assets import hash_source, read_source
+from scoregate.kernel.report.html.document import load_template
+from scoregate.kernel.report.html.sparklines import Scale
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 WIDTH, HEIGHT = 760, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, WIDTH - 14, 22, HEIGHT - 24

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from scoregate.core.backoff import backoff_s
 from scoregate.errors import HistoryError, UsageError
 from scoregate.features.history.stores import VARIABLE
 from scoregate.features.history.tables import (
@@ -30,6 +29,7 @@ from scoregate.features.history.tables import (
     Table,
 )
 from scoregate.features.history.tables import TEXT as TEXT_COLUMN
+from scoregate.kernel.types.backoff import backoff_s
 
 if TYPE_CHECKING:
     import psycopg

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoregate.ci import git
-from scoregate.ci.github.context import GitHubJob, read_github_job
 from scoregate.errors import GitError
+from scoregate.kernel.host import git
+from scoregate.kernel.job.github.context import GitHubJob, read_github_job
 
 # `https://host/owner/name.git` and `git@host:owner/name`.
 _REPOSITORY = re.compile(r"(?:.*[/:])?(?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?")

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from scoregate.core.records import record
-from scoregate.core.statistics.intervals import mean_score_interval, wilson_interval
 from scoregate.features.history.stores import HistoryStore
 from scoregate.features.history.tables import LONGEST_HASH, Row, clean_text
+from scoregate.kernel.compare.statistics.intervals import mean_score_interval, wilson_interval
+from scoregate.kernel.types.records import record
 
 _MARKS = ("model", "prompt", "source", "parameters", "version")
 

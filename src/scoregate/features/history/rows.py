@@ -10,19 +10,19 @@ from itertools import accumulate, compress, count
 from math import sqrt
 from pathlib import Path
 
-from scoregate.ci.archive import read_run
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint
-from scoregate.core.identity import bounded_name
-from scoregate.core.records import record
-from scoregate.core.runs.case_columns import Columns, percentiles
-from scoregate.core.runs.case_means import list_case_means
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.runs.evidence import MEASURED_SOURCES, Evidence, Use, does_count
-from scoregate.core.runs.run import Run, Script, SuiteResult
-from scoregate.core.runs.run_costs import list_started_scripts
 from scoregate.errors import RecordError
 from scoregate.features.history.tables import LONGEST_HASH, Row, RunRows, clean_text
+from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
+from scoregate.kernel.types.identity import bounded_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_columns import Columns, percentiles
+from scoregate.kernel.types.runs.case_means import list_case_means
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.evidence import MEASURED_SOURCES, Evidence, Use, does_count
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.run_costs import list_started_scripts
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
 _FIRST_MONTH, _LAST_MONTH = 200001, 209912

@@ -7,16 +7,16 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.ci.baseline import Baseline
-from scoregate.ci.runner import in_ci
-from scoregate.ci.settings import BaselineKind, Settings
-from scoregate.ci.steps import Step
-from scoregate.core.slots import Slots
+from scoregate.kernel.host.runner import in_ci
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.ports import BaselineSource
-    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.ports import BaselineSource
+    from scoregate.kernel.job.publish.delivery import Publisher
 
 
 class HistoryStep(Step):
@@ -31,8 +31,8 @@ class HistoryStep(Step):
         connection, base = context.connection, context.base
         if settings.baseline_kind is not BaselineKind.HISTORY or connection is None or base is None:
             return slots
-        from scoregate.ci.baseline.earlier import BRANCH_RUNS, ListRuns
         from scoregate.features.history.baseline import list_branch_runs
+        from scoregate.kernel.job.baseline.earlier import BRANCH_RUNS, ListRuns
 
         list_runs: ListRuns = partial(
             list_branch_runs, context.root, context.environ, branch=base.branch, key=connection.key

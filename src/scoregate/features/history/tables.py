@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
-from scoregate.core.records import record
-from scoregate.core.text import replace_surrogates
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import replace_surrogates
 
 SCHEMA = 1
 Row: TypeAlias = tuple[Any, ...]

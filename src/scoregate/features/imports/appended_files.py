@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from scoregate.core.records import record
+from scoregate.kernel.types.records import record
 
 _MOST_BYTES = 16 * 1024 * 1024
 

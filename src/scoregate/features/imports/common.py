@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from scoregate.ci.documents.files import Part
-from scoregate.core.evaluation import Scale, Threshold, Usage
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.identity import bounded_name, select_short_fields
-from scoregate.core.json_io import dump
-from scoregate.core.records import record
-from scoregate.core.text import parse_amount, parse_number
+from scoregate.kernel.run.documents.files import Part
+from scoregate.kernel.types.evaluation import Scale, Threshold, Usage
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.identity import bounded_name, select_short_fields
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import parse_amount, parse_number
 
 PASSED = "passed"
 MET = Threshold(gte=1)

@@ -7,11 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import Origin, Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
@@ -29,6 +24,11 @@ from scoregate.features.imports.common import (
     text,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.event_values import Origin, Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import digest
+from scoregate.kernel.types.text import parse_amount, parse_number
 
 _SKIPPED = ("skipped", "pending")
 _STATES = ("passed", "failed", *_SKIPPED, "other")

@@ -8,12 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import EvaluatorInfo, Fingerprint, Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.positions import split_position
-from scoregate.core.test_outcomes import TestOutcome, TestOutcomes
-from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
@@ -37,6 +31,12 @@ from scoregate.features.imports.common import (
 )
 from scoregate.features.imports.repeats import RepeatNames, Repeats
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint, Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.test_outcomes import TestOutcome, TestOutcomes
+from scoregate.kernel.types.text import parse_number
 
 _LISTS = ("testCases", "conversationalTestCases")
 # What deepeval calls a case without a name: cases that are equal otherwise are repeats.

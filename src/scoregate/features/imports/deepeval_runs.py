@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from scoregate.ci.plan import Launch
-from scoregate.ci.user_ids import Identity
-from scoregate.core.records import record
-from scoregate.core.test_outcomes import OUTCOMES_FILE, TestOutcomes
-from scoregate.core.text import natural_sort_key
 from scoregate.errors import ImportFailed
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.test_outcomes import OUTCOMES_FILE, TestOutcomes
+from scoregate.kernel.types.text import natural_sort_key
 
 FORMAT = "deepeval"
 VARIABLE = "DEEPEVAL_RESULTS_FOLDER"

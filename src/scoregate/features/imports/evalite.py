@@ -7,12 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, Origin, Setup
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
@@ -30,6 +24,12 @@ from scoregate.features.imports.common import (
     usage,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import ErrorInfo, Origin, Setup
+from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import digest
+from scoregate.kernel.types.text import parse_amount, parse_number
 
 _SUCCESS, _FAIL = "success", "fail"
 _NEEDED = ("run", "evals")

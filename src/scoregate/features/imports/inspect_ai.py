@@ -7,13 +7,6 @@ from dataclasses import replace
 from math import isfinite, isnan
 from typing import Any
 
-from scoregate.ci.documents.files import Archive, Part, ResultFile, is_zip, open_archive, parse_document, parse_value
-from scoregate.core.evaluation import Usage
-from scoregate.core.event_values import ErrorInfo, Setup, SetupPart
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.positions import split_position
-from scoregate.core.text import is_whole_number, parse_amount, parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
@@ -34,6 +27,21 @@ from scoregate.features.imports.common import (
     to_unit_scale,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import (
+    Archive,
+    Part,
+    ResultFile,
+    is_zip,
+    open_archive,
+    parse_document,
+    parse_value,
+)
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import ErrorInfo, Setup, SetupPart
+from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import digest
+from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.text import is_whole_number, parse_amount, parse_number
 
 # The values of inspect's own `value_to_float`.
 _WORD_SCORES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

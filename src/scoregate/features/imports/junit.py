@@ -10,16 +10,16 @@ from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any
 
-from scoregate.ci.documents.files import ResultFile
-from scoregate.core.event_values import ErrorInfo, Origin, Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import bounded_name
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import PASSED, Grade, Trial, defined_fields, excerpt, pass_fail_grade
 from scoregate.features.imports.junit_cases import Attempt, Case, read_cases
 from scoregate.features.imports.junit_counts import Counts
 from scoregate.features.imports.repeats import RepeatNames
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import ResultFile
+from scoregate.kernel.types.event_values import ErrorInfo, Origin, Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import bounded_name
 
 # The properties with the input and the cluster, as in pytest's `record_property("input", question)`.
 _INPUT, _CLUSTER = "input", "cluster"

@@ -17,12 +17,12 @@ from xml.parsers.expat.errors import (
     codes,
 )
 
-from scoregate.ci.documents.files import MAX_BYTES, ResultFile
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.records import record
 from scoregate.errors import ImportFailed
 from scoregate.features.imports import common
 from scoregate.features.imports.junit_counts import BAD, Counts, read_tag
+from scoregate.kernel.run.documents.files import MAX_BYTES, ResultFile
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.records import record
 
 _ROOTS = ("testsuites", "testsuite")
 _DEEPEST = 60

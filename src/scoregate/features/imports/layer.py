@@ -8,13 +8,13 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from scoregate.ci.launch import Launching, LaunchLayer, ResultWatch
-from scoregate.ci.plan import Launch
-from scoregate.ci.user_ids import Identity
-from scoregate.core.records import record
 from scoregate.features.imports.deepeval_runs import open_results_folder
 from scoregate.features.imports.reader import Reader
 from scoregate.features.imports.result_files import ResultFiles
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.run.launch import Launching, LaunchLayer, ResultWatch
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.records import record
 
 
 @record

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from scoregate.ci.documents.files import ResultFile
-from scoregate.ci.documents.row_files import FileRow, read_json_lines
-from scoregate.core.event_values import Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.runs.clusters import may_name_cluster
-from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import Grade, Trial, defined_fields, error, excerpt, name_suite, table, text
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import ResultFile
+from scoregate.kernel.run.documents.row_files import FileRow, read_json_lines
+from scoregate.kernel.types.event_values import Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.runs.clusters import may_name_cluster
+from scoregate.kernel.types.text import parse_number
 
 _NEEDED = ("doc_id", "doc", "target", "resps", "metrics")
 _NAME = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d{2}-\d{2}T[\d.-]+$")

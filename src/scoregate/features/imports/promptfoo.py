@@ -8,11 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.evaluation import Usage
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import bounded_name, digest
-from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
@@ -38,6 +33,11 @@ from scoregate.features.imports.common import (
 )
 from scoregate.features.imports.promptfoo_columns import PromptColumns, column_number
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import bounded_name, digest
+from scoregate.kernel.types.text import parse_amount, parse_number
 
 _ERROR = 2
 # Tests with the same value are turns of one conversation.

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scoregate.core.event_values import Setup, SetupPart
-from scoregate.core.identity import bounded_name, digest
 from scoregate.features.imports.common import FreeNames, count, excerpt, table, text
+from scoregate.kernel.types.event_values import Setup, SetupPart
+from scoregate.kernel.types.identity import bounded_name, digest
 
 _LONGEST_LABEL = 60
 

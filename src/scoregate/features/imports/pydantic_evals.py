@@ -6,11 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import Setup, SetupPart
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.positions import split_position
-from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
@@ -34,6 +29,11 @@ from scoregate.features.imports.common import (
     usage,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.event_values import Setup, SetupPart
+from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.text import parse_number
 
 _NEEDED = ("name", "cases", "failures")
 _RUN = re.compile(r" \[(\d{1,9})/\d{1,9}\]$")

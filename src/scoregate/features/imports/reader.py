@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import BinaryIO, TypeAlias
 
-from scoregate.ci.documents.files import OpenFile, ResultFile
-from scoregate.ci.plan import RowColumns
-from scoregate.core.event_json import parse_event, truncate_event
-from scoregate.core.events import CaseFinished, Event
-from scoregate.core.json_io import MAX_EVENT_BYTES, dump_event
-from scoregate.core.records import record
-from scoregate.core.test_outcomes import TestOutcomes
 from scoregate.errors import ImportFailed, InvalidEvent, UsageError
+from scoregate.kernel.run.documents.files import OpenFile, ResultFile
+from scoregate.kernel.run.plan import RowColumns
+from scoregate.kernel.types.event_json import parse_event, truncate_event
+from scoregate.kernel.types.events import CaseFinished, Event
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES, dump_event
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.test_outcomes import TestOutcomes
 
 ReadFile: TypeAlias = Callable[[ResultFile], Iterator[Event]]
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoregate.core.identity import digest
 from scoregate.features.imports.common import FreeNames, Trial
+from scoregate.kernel.types.identity import digest
 
 # As pytest-repeat names the second of three repeats: `test_a[2-3]`, or `test_a[x-2-3]` of a parametrised test.
 _SUFFIX = re.compile(r"(?P<stem>.*?)(?P<sign>[\[-])(?P<number>\d{1,5})-(?P<of>\d{1,5})\]", re.DOTALL)

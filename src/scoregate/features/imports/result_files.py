@@ -17,16 +17,6 @@ from typing import BinaryIO, TypeAlias
 
 import anyio.to_thread
 
-from scoregate.ci.launch.events import EmitEvent, EventsReceived, Filtered, Notice
-from scoregate.ci.launch.layer import LeftResults
-from scoregate.ci.launch.recorded_tests import is_failure
-from scoregate.ci.plan import Launch, ResultImport, RowColumns
-from scoregate.ci.user_ids import Identity
-from scoregate.core.events import Event, SuiteStarted
-from scoregate.core.records import record
-from scoregate.core.runs.suite_labels import suite_label
-from scoregate.core.test_outcomes import TestOutcomes
-from scoregate.core.text import matches_filters
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.appended_files import EarlierContents
 from scoregate.features.imports.deepeval_runs import (
@@ -37,6 +27,16 @@ from scoregate.features.imports.deepeval_runs import (
     select_test_runs,
 )
 from scoregate.features.imports.reader import Reader
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.run.launch.events import EmitEvent, EventsReceived, Filtered, Notice
+from scoregate.kernel.run.launch.layer import LeftResults
+from scoregate.kernel.run.launch.recorded_tests import is_failure
+from scoregate.kernel.run.plan import Launch, ResultImport, RowColumns
+from scoregate.kernel.types.events import Event, SuiteStarted
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.suite_labels import suite_label
+from scoregate.kernel.types.test_outcomes import TestOutcomes
+from scoregate.kernel.types.text import matches_filters
 
 _MOST_FILES = 1_000
 _ROWS, _JUNIT = "rows", "junit"

@@ -10,15 +10,6 @@ from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 
-from scoregate.ci.documents.files import ResultFile
-from scoregate.ci.documents.row_files import FileRow, read_rows
-from scoregate.ci.plan import RowColumns
-from scoregate.core.event_values import Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import bounded_name, digest
-from scoregate.core.positions import split_position
-from scoregate.core.runs.clusters import may_name_cluster
-from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
@@ -32,6 +23,15 @@ from scoregate.features.imports.common import (
     text,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import ResultFile
+from scoregate.kernel.run.documents.row_files import FileRow, read_rows
+from scoregate.kernel.run.plan import RowColumns
+from scoregate.kernel.types.event_values import Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import bounded_name, digest
+from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.runs.clusters import may_name_cluster
+from scoregate.kernel.types.text import parse_number
 
 _LONGEST_PLACE = 10
 _MOST_LISTED = 20

@@ -8,10 +8,6 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import Setup
-from scoregate.core.events import Event, SuiteFinished, SuiteStarted
-from scoregate.core.text import parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     Grade,
@@ -30,6 +26,10 @@ from scoregate.features.imports.common import (
     usage,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.event_values import Setup
+from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.text import parse_number
 
 _PASS_RATE = "pass_rate"
 _EXPECTATION = "expectation"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Step
+from scoregate.kernel.job.steps import Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.launch import Launching, LaunchLayer
+    from scoregate.kernel.run.launch import Launching, LaunchLayer
 
 
 class ImportsStep(Step):

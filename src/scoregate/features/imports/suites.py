@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Labelled, Scored
-from scoregate.core.identity import bounded_name, digest, identify_case
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import FreeNames, Grade, Trial, with_unique_names
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import CaseFinished, CaseOutput, CaseStarted, Errored, Event, Labelled, Scored
+from scoregate.kernel.types.identity import bounded_name, digest, identify_case
 
 _SHORT = 8
 

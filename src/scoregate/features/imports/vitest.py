@@ -8,11 +8,6 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from scoregate.ci.documents.files import Part, ResultFile, parse_document
-from scoregate.core.event_values import Origin, Setup
-from scoregate.core.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.core.identity import digest
-from scoregate.core.text import parse_amount, parse_number
 from scoregate.errors import ImportFailed
 from scoregate.features.imports.common import (
     PASSED,
@@ -31,6 +26,11 @@ from scoregate.features.imports.common import (
     usage,
 )
 from scoregate.features.imports.suites import CaseKeys, Suite
+from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
+from scoregate.kernel.types.event_values import Origin, Setup
+from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.identity import digest
+from scoregate.kernel.types.text import parse_amount, parse_number
 
 _SKIPPED = ("skipped", "pending", "todo", "disabled")
 _NEEDED = ("numTotalTests", "testResults")

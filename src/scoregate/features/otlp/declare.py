@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from scoregate.core.declarations.declaration import ANY_TEXT, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import ANY_TEXT, Feature, Setting
 
 
 def _check_address(value: str | None) -> str | None:

@@ -21,19 +21,19 @@ from urllib.parse import unquote
 import anyio
 
 from scoregate import __version__
-from scoregate.ci.publish.delivery import Delivery, PublishTarget
-from scoregate.ci.settings import Settings, ShowOutputs
-from scoregate.core.backoff import backoff_s
-from scoregate.core.records import record
-from scoregate.core.runs.case_means import average_scores, count_evaluator_passes
-from scoregate.core.runs.cases import CaseResult, Status
-from scoregate.core.text import replace_surrogates
 from scoregate.features.otlp.declare import OTLP_ENDPOINT
+from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
+from scoregate.kernel.judge.settings import Settings, ShowOutputs
+from scoregate.kernel.types.backoff import backoff_s
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_means import average_scores, count_evaluator_passes
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.text import replace_surrogates
 
 if TYPE_CHECKING:
     import httpx
 
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.report.view import ReportView
 
 HEADERS_VARIABLE = "OTEL_EXPORTER_OTLP_HEADERS"
 _BATCH = 500

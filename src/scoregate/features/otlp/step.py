@@ -7,12 +7,12 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import Step
 from scoregate.features.otlp.declare import OTLP_ENDPOINT
+from scoregate.kernel.job.steps import Step
 
 if TYPE_CHECKING:
-    from scoregate.ci.job import JobContext
-    from scoregate.ci.publish.delivery import Publisher
+    from scoregate.kernel.job.job import JobContext
+    from scoregate.kernel.job.publish.delivery import Publisher
 
 
 class OtlpStep(Step):

@@ -9,23 +9,23 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from scoregate.ci import git
-from scoregate.ci.archive import read_run
-from scoregate.ci.code_digest import OUTPUT
-from scoregate.ci.conditions import read_conditions
-from scoregate.ci.job import JobContext
-from scoregate.ci.plan import Plan
-from scoregate.ci.ports import Ports
-from scoregate.ci.report.text import one_line
-from scoregate.ci.reuse import ReusableResults, offer_results, suite_key
-from scoregate.ci.steps import PlannedRun
-from scoregate.core.runs.cases import Status
-from scoregate.core.runs.policy import Policy
-from scoregate.core.runs.reuse import CHANGED, GONE, suite_reuse_problem
-from scoregate.core.runs.run import Conditions, ReusedRun, Run
-from scoregate.core.text import format_local_time
 from scoregate.errors import GitHubRefused, RecordError, UsageError
 from scoregate.features.resume.keys import OFFERED, REQUEST, ResumeRequest
+from scoregate.kernel.host import git
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import PlannedRun
+from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.code_digest import OUTPUT
+from scoregate.kernel.run.conditions import read_conditions
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.reuse import ReusableResults, offer_results, suite_key
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.policy import Policy
+from scoregate.kernel.types.runs.reuse import CHANGED, GONE, suite_reuse_problem
+from scoregate.kernel.types.runs.run import Conditions, ReusedRun, Run
+from scoregate.kernel.types.text import format_local_time
 
 _MOST_REASONS, _MOST_FILES = 10, 5
 _LOGS = (".log", "nohup.out")
@@ -107,7 +107,7 @@ def _may_be_read(run: Run, path: str) -> bool:
         (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
     )
     if is_complete:
-        from scoregate.ci.dependencies.unread import find_unread
+        from scoregate.kernel.run.dependencies.unread import find_unread
 
         return path not in find_unread(known, [path])
     return not path.endswith(_LOGS)
@@ -131,7 +131,7 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
         attempt = connection.github.run_attempt
         if attempt < 2 or connection.api is None:
             return None, ""
-        from scoregate.ci.baseline.artifact import read_earlier_attempt
+        from scoregate.kernel.job.baseline.artifact import read_earlier_attempt
 
         run = await read_earlier_attempt(connection, connection.api)
         return run, "" if run is None else f"attempt {run.attempt} of this job"
@@ -143,7 +143,7 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
 
 def is_incomplete(run: Run, policy: Policy) -> bool:
     """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
-    from scoregate.core.gate.run_rules import find_script_failures
+    from scoregate.kernel.gate.run_rules import find_script_failures
 
     return (
         not run.complete

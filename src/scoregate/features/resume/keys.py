@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.core.records import record
-from scoregate.core.slots import Slot
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.slots import Slot
 
 if TYPE_CHECKING:
-    from scoregate.ci.reuse import ReusableResults
+    from scoregate.kernel.run.reuse import ReusableResults
 
 
 @record

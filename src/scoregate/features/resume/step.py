@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scoregate.ci.steps import PlannedRun, Step
-from scoregate.core.runs.run import Run
-from scoregate.core.slots import Slots
 from scoregate.features.resume.keys import OFFERED, REQUEST
+from scoregate.kernel.job.steps import PlannedRun, Step
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
-    from scoregate.ci.ports import Ports
+    from scoregate.kernel.job.ports import Ports
 
 
 class ResumeStep(Step):

@@ -15,17 +15,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scoregate import __version__
-from scoregate.ci.file_access import create_file
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.settings import Settings
-from scoregate.ci.user_ids import Identity
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.install import AUTO
 from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.interpreter import find_interpreter
+from scoregate.kernel.host.file_access import create_file
+from scoregate.kernel.host.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:
     from scoregate.features.setup.install.plan import InstallPlan, Words

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.process import visible_environment
 from scoregate.errors import SettingsError
 from scoregate.features.setup.install.groups import WantedGroups
+from scoregate.kernel.host.process import visible_environment
+from scoregate.kernel.run.interpreter import Interpreter
 
 _NO_GROUPS = WantedGroups()
 _POETRY_TIMEOUT_S = 30

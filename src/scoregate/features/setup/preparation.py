@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.ci.interpreter import Interpreter
-from scoregate.ci.plan import SuiteSource
-from scoregate.ci.runner import find_workspace
-from scoregate.ci.settings import Settings
 from scoregate.errors import InstallError
 from scoregate.features.setup.environment import VenvSpec, prepare_environment
 from scoregate.features.setup.install import NODE, NONE
+from scoregate.kernel.host.runner import find_workspace
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import SuiteSource
 
 if TYPE_CHECKING:
     from scoregate.features.setup.javascript import JavaScript

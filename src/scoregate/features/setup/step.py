@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scoregate.ci.interpreter import Interpreter, SuiteHost
-from scoregate.ci.runner import in_container
-from scoregate.ci.steps import Step
+from scoregate.kernel.host.runner import in_container
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
 
 if TYPE_CHECKING:
-    from scoregate.ci.plan import SuiteSource
-    from scoregate.ci.settings import Settings
+    from scoregate.kernel.judge.settings import Settings
+    from scoregate.kernel.run.plan import SuiteSource
 
 
 class SetupStep(Step):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import FLAG, Feature, Option, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, Feature, Option, Setting
 
 ALLOW_SKIP = Setting(
     "allow_skip",

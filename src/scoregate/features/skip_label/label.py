@@ -8,19 +8,26 @@ from pathlib import Path
 
 import anyio
 
-from scoregate.ci import git
-from scoregate.ci.base_settings import read_commit_layer
-from scoregate.ci.commit_files import GitHubFiles
-from scoregate.ci.github.base import find_base
-from scoregate.ci.github.client import Api
-from scoregate.ci.github.context import Connection, GitHubJob, PullRequest, is_read_only, open_connection, pull_request
-from scoregate.ci.github.labels import LabelRefused, VerifiedLabel, find_labelled_head, has_label, verify_label
-from scoregate.ci.publish.answers import put_answer
-from scoregate.ci.report.markdown import code, prose
-from scoregate.ci.settings import Settings
-from scoregate.core.records import record
 from scoregate.errors import GitHubRefused, SettingsError
 from scoregate.features.skip_label.declare import ALLOW_SKIP
+from scoregate.kernel.host import git
+from scoregate.kernel.job.base_settings import read_commit_layer
+from scoregate.kernel.job.commit_files import GitHubFiles
+from scoregate.kernel.job.github.base import find_base
+from scoregate.kernel.job.github.client import Api
+from scoregate.kernel.job.github.context import (
+    Connection,
+    GitHubJob,
+    PullRequest,
+    is_read_only,
+    open_connection,
+    pull_request,
+)
+from scoregate.kernel.job.github.labels import LabelRefused, VerifiedLabel, find_labelled_head, has_label, verify_label
+from scoregate.kernel.job.publish.answers import put_answer
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.markdown import code, prose
+from scoregate.kernel.types.records import record
 
 SKIP_LABEL = "scoregate: skip"
 

@@ -7,18 +7,18 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.report.heading import is_unwatched, list_warned
-from scoregate.ci.report.text import display_name, shorten_list
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import Verdict
-from scoregate.core.runs.slices import slice_name
-from scoregate.core.sections import Place, Section, UnwatchedDrop
 from scoregate.features.slices.view import SliceView, build_slices
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import Verdict
+from scoregate.kernel.report.heading import is_unwatched, list_warned
+from scoregate.kernel.report.text import display_name, shorten_list
+from scoregate.kernel.types.runs.slices import slice_name
+from scoregate.kernel.types.sections import Place, Section, UnwatchedDrop
 
 if TYPE_CHECKING:
-    from scoregate.ci.judgement import Judged
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.judge.judgement import Judged
+    from scoregate.kernel.report.view import ReportView
 
 _MAX_NAME = 60
 _MEANS = ("mean", "base", "delta", "low", "high")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scoregate.ci.report.rows import ReportState, RowView, build_row, findings_by_suite, row_order
-from scoregate.ci.report.text import display_name
-from scoregate.core.comparison.comparison import Comparison
-from scoregate.core.comparison.comparison_rows import RowLabel
-from scoregate.core.gate import Verdict
-from scoregate.core.gate.finding import Finding
-from scoregate.core.records import record
-from scoregate.core.runs.slices import slice_name
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate import Verdict
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.report.rows import ReportState, RowView, build_row, findings_by_suite, row_order
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.slices import slice_name
 
 _MAX_NAME = 60
 _MEANS = ("mean", "base", "delta", "low", "high")

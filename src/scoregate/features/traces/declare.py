@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.core.declarations.declaration import FLAG, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, Feature, Setting
 
 OTLP_RECEIVER = Setting(
     "otlp_receiver",

@@ -10,8 +10,10 @@ from functools import partial
 import anyio
 from starlette.applications import Starlette
 
-from scoregate.ci.embedded_server import serve_on_loopback
-from scoregate.ci.launch import (
+from scoregate.features.traces.sessions import TraceSession, make_trace_routes
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.run.embedded_server import serve_on_loopback
+from scoregate.kernel.run.launch import (
     EmitEvent,
     Finished,
     LaunchEvent,
@@ -21,12 +23,10 @@ from scoregate.ci.launch import (
     Notice,
     TracesReceived,
 )
-from scoregate.ci.plan import Launch
-from scoregate.ci.secrets import Redactor
-from scoregate.core.loopback import exclude_from_proxies
-from scoregate.core.records import record
-from scoregate.core.trajectories.otlp import has_protobuf
-from scoregate.features.traces.sessions import TraceSession, make_trace_routes
+from scoregate.kernel.run.plan import Launch
+from scoregate.kernel.types.loopback import exclude_from_proxies
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.trajectories.otlp import has_protobuf
 
 _ENDPOINT, _TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 _PROTOCOL, _TRACES_PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"

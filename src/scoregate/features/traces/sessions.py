@@ -12,15 +12,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from scoregate.ci.request_bodies import ClientDisconnected, Refused, read_body
-from scoregate.core.json_io import dump
-from scoregate.core.trajectories.assignment import CaseTrace
-from scoregate.core.trajectories.otlp import JSON, PROTOBUF, OtlpSpan
-from scoregate.core.trajectories.span_buffer import MOST_SPANS, OTHER_SIGNALS, TRACES, SpanBuffer
-from scoregate.core.trajectories.spans import explain_unseen_calls, read_spans
-from scoregate.core.trajectories.trajectory import Trajectory
 from scoregate.errors import OtlpError
 from scoregate.features.traces.span_store import SpanStore
+from scoregate.kernel.host.request_bodies import ClientDisconnected, Refused, read_body
+from scoregate.kernel.types.json_io import dump
+from scoregate.kernel.types.trajectories.assignment import CaseTrace
+from scoregate.kernel.types.trajectories.otlp import JSON, PROTOBUF, OtlpSpan
+from scoregate.kernel.types.trajectories.span_buffer import MOST_SPANS, OTHER_SIGNALS, TRACES, SpanBuffer
+from scoregate.kernel.types.trajectories.spans import explain_unseen_calls, read_spans
+from scoregate.kernel.types.trajectories.trajectory import Trajectory
 
 _MOST_SPANS = 200_000
 _MOST_BYTES = 256 * 1024 * 1024

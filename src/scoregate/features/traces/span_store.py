@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby
 
-from scoregate.core.trace import Span
-from scoregate.core.trajectories.assignment import CaseName, SpanLink, name_cases, read_link
-from scoregate.core.trajectories.otlp import OtlpSpan
+from scoregate.kernel.types.trace import Span
+from scoregate.kernel.types.trajectories.assignment import CaseName, SpanLink, name_cases, read_link
+from scoregate.kernel.types.trajectories.otlp import OtlpSpan
 
 # The file ends with the process, so SQLite need not wait for the disk.
 _SCHEMA = """

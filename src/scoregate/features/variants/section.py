@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scoregate.ci.judgement import Judged
-from scoregate.core.sections import Place, Section
 from scoregate.features.variants.keys import RANKINGS
 from scoregate.features.variants.view import VariantTable, build_variant_tables, variant_data
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.types.sections import Place, Section
 
 if TYPE_CHECKING:
-    from scoregate.ci.report.view import ReportView
+    from scoregate.kernel.report.view import ReportView
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:

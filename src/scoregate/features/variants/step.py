@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.ci.judgement import ComparedSides, CompareRuns, Judged
-from scoregate.ci.steps import Step
+from scoregate.kernel.job.steps import Step
+from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
 
 if TYPE_CHECKING:
-    from scoregate.core.comparison.comparison import Comparison
-    from scoregate.core.sections import Section
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.types.sections import Section
 
 
 class VariantsStep(Step):
@@ -20,8 +20,8 @@ class VariantsStep(Step):
     name = "variants"
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        from scoregate.core.comparison.variants import rank_suites
         from scoregate.features.variants.keys import RANKINGS
+        from scoregate.kernel.compare.variants import rank_suites
 
         rankings = tuple(rank_suites(comparison.run.suites, sides.choose_policy().policy.criteria_of))
         return replace(comparison, slots=comparison.slots.put(RANKINGS, rankings))

@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.console_text import mark, max_width, safe_text
-from scoregate.core.records import record
 from scoregate.features.variants.view import VariantRowView, VariantTable
+from scoregate.kernel.report.console_text import mark, max_width, safe_text
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 _ROWS, _TABLES, _SENTENCES = 12, 3, 10
 _GAP, _MARK, _NAME, _WORDS = 2, 3, 30, 16

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from scoregate.ci.report import number_format
-from scoregate.ci.report.rows import ReportState
-from scoregate.ci.report.text import display_name
-from scoregate.core.comparison.variants import VariantRanking, VariantScore, VariantState
-from scoregate.core.records import record
+from scoregate.kernel.compare.variants import VariantRanking, VariantScore, VariantState
+from scoregate.kernel.report.rows import ReportState
+from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 _LONGEST_NAME, _LONGEST_SUITE = 60, 120
 _STATES = {

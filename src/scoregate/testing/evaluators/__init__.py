@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from scoregate.core.lazy_names import make_dir, make_getattr
 from scoregate.grading.prompts import fenced
+from scoregate.kernel.types.lazy_names import make_dir, make_getattr
 from scoregate.testing.evaluators.battles import AutomaticBattle, BaseAutomaticBattle, BaseManualBattle, ManualBattle
 from scoregate.testing.evaluators.checks import (
     Assertions,

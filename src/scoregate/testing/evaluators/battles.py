@@ -9,12 +9,12 @@ from typing import Any, Generic
 
 from anyio import to_thread
 
-from scoregate.core.evaluation import Evaluation, EvaluationOverride, Threshold
-from scoregate.core.event_values import Choice, PairwiseComparison, Pending
 from scoregate.engine.baseline_outputs import current_trial, recorded_baseline
 from scoregate.engine.trial import Trial
 from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
 from scoregate.grading.prompts import Template
+from scoregate.kernel.types.evaluation import Evaluation, EvaluationOverride, Threshold
+from scoregate.kernel.types.event_values import Choice, PairwiseComparison, Pending
 from scoregate.testing.battle_state import get_battle_state, restore_output, save_baseline_output
 from scoregate.testing.evaluators.checks import string_field
 from scoregate.testing.evaluators.llm_base import AsksModel, Text, resolve

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Generic
 
-from scoregate.core.evaluation import Assertion, Evaluation, Threshold
+from scoregate.kernel.types.evaluation import Assertion, Evaluation, Threshold
 from scoregate.testing.models import BaseTestEvaluator, MaybeAwaitable, OutputType, TestCaseType
 
 

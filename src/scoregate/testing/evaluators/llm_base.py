@@ -9,9 +9,9 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from scoregate.core.evaluation import EvaluationOverride, Threshold
 from scoregate.errors import InvalidSuite, StoreError
 from scoregate.grading.prompts import Template, digest_texts, render_question, system_prompt_version
+from scoregate.kernel.types.evaluation import EvaluationOverride, Threshold
 from scoregate.testing.models import BaseTestEvaluator, OutputType, TestCaseType
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import abc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic
 
-from scoregate.core.evaluation import Evaluation, EvaluationOverride, Threshold
-from scoregate.core.event_values import Choice
 from scoregate.errors import InvalidSuite
 from scoregate.grading.judge import ask_choice
 from scoregate.grading.prompts import Template
+from scoregate.kernel.types.evaluation import Evaluation, EvaluationOverride, Threshold
+from scoregate.kernel.types.event_values import Choice
 from scoregate.testing.evaluators.checks import string_field
 from scoregate.testing.evaluators.llm_base import AsksModel, Text, make_question, resolve
 from scoregate.testing.models import OutputType, ScoreChoice, TestCaseType

@@ -11,17 +11,17 @@ from typing import Any
 
 import httpx
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.launch import EventsReceived, Filtered, Notice
-from scoregate.ci.run_recorder import RunRecorder
-from scoregate.core.evaluation import EvaluationOverride
-from scoregate.core.event_values import ErrorInfo
-from scoregate.core.events import Event
-from scoregate.core.runs.cases import CaseResult
-from scoregate.core.runs.run import Run, SuiteResult
-from scoregate.core.runs.tally import Tally
 from scoregate.features.foreign.cloud import BaselineLookup
 from scoregate.features.foreign.server import Listener, open_listener
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.launch import EventsReceived, Filtered, Notice
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.evaluation import EvaluationOverride
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.tally import Tally
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
 

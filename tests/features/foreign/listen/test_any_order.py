@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.features.foreign.listen.session import open_session
 
-from scoregate.core.runs.case_columns import known_values
-from scoregate.core.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.case_columns import known_values
+from scoregate.kernel.types.runs.cases import CaseResult, Status
 
 pytestmark = pytest.mark.anyio
 WHO = {"testExternalId": "bot", "runId": "http-1"}

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from tests.features.foreign.listen.session import Ear, EmptyBook, connect_session, open_session
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.run_recorder import RunRecorder
 from scoregate.features.foreign.server import open_listener
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.run_recorder import RunRecorder
 
 pytestmark = pytest.mark.anyio
 

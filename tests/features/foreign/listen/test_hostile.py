@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 from tests.features.foreign.listen.session import Talk, open_session
 
-from scoregate.core.event_json import parse_event
 from scoregate.features.foreign.case_index import Spool
+from scoregate.kernel.types.event_json import parse_event
 
 pytestmark = pytest.mark.anyio
 MEGABYTE = 1024 * 1024

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.features.foreign.listen.session import NODE, open_session
 
-from scoregate.ci.secrets import Redactor
-from scoregate.core.evaluation import Assertion
-from scoregate.core.json_io import MAX_EVENT_BYTES
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.types.evaluation import Assertion
+from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.anyio
 

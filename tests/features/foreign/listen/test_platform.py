@@ -12,12 +12,12 @@ import httpx
 import pytest
 from tests.features.foreign.listen.session import Ear, EmptyBook, Talk, connect_session, open_session
 
-from scoregate.ci.archive import RunWriter
-from scoregate.ci.run_recorder import RunRecorder
-from scoregate.core.events import ReviewRequested
-from scoregate.core.runs.run import Run
 from scoregate.errors import StoreError
 from scoregate.features.foreign.server import open_listener
+from scoregate.kernel.judge.archive import RunWriter
+from scoregate.kernel.run.run_recorder import RunRecorder
+from scoregate.kernel.types.events import ReviewRequested
+from scoregate.kernel.types.runs.run import Run
 
 pytestmark = pytest.mark.anyio
 BASELINE = "/cloud/test-suites/a%2Fb/test-cases/c%3F/baseline"

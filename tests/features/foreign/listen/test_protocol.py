@@ -9,9 +9,9 @@ import httpx
 import pytest
 from tests.features.foreign.listen.session import NODE, open_session
 
-from scoregate.core.evaluation import Assertion, Threshold
-from scoregate.core.event_values import HumanReviewField, HumanReviewFieldContentType
-from scoregate.core.runs.cases import CaseKey, Status
+from scoregate.kernel.types.evaluation import Assertion, Threshold
+from scoregate.kernel.types.event_values import HumanReviewField, HumanReviewFieldContentType
+from scoregate.kernel.types.runs.cases import CaseKey, Status
 
 pytestmark = pytest.mark.anyio
 

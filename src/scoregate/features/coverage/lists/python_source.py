@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scoregate.core.json_io import to_text
-from scoregate.core.trajectories.coverage import ToolArgument, ToolDefinition
 from scoregate.features.coverage.lists.schemas import MOST_TOOLS, read_tool
+from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.trajectories.coverage import ToolArgument, ToolDefinition
 
 _DECORATORS = ("tool", "function_tool", "tool_plain")
 # What frameworks pass to a tool, besides the arguments that the model chooses.

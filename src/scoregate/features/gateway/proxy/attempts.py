@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.records import record
 from scoregate.features.gateway.proxy.answers import send_answer, start_answer
 from scoregate.features.gateway.proxy.budget import Amount, BudgetRefusal
 from scoregate.features.gateway.proxy.event_streams import UsageChunkFilter
@@ -25,6 +23,8 @@ from scoregate.features.gateway.proxy.usage_reader import (
     can_ask_for_usage,
     read_body_usage,
 )
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
 from scoregate.models.budget import describe_unknown_price
 from scoregate.models.calls import parse_object
 from scoregate.models.errors import Failure, FailureKind, classify_answer, is_filtered

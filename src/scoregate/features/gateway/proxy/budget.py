@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.records import record
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
 from scoregate.models.budget import describe_unknown_price
 
 # Above this share of its longest answers so far, a call without a limit of its own waits until it is alone.

@@ -25,8 +25,8 @@ from typing import IO, Annotated, Literal
 from pydantic import AfterValidator, Field, TypeAdapter
 from pydantic_core import to_json
 
-from scoregate.core.records import record
 from scoregate.errors import RecordError
+from scoregate.kernel.types.records import record
 
 SUFFIX = ".jsonl.gz"
 # The cassettes of a baseline that is run again, in the folder of those of the run.

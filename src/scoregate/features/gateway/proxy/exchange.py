@@ -9,13 +9,13 @@ from itertools import islice
 
 from pydantic_core import to_json
 
-from scoregate.core.evaluation import Usage
 from scoregate.features.gateway.proxy.answers import Send
 from scoregate.features.gateway.proxy.cassettes import RECORDED_HEADERS, RecordedCall, encode_body
 from scoregate.features.gateway.proxy.event_streams import EVENT_END
 from scoregate.features.gateway.proxy.questions import Question
 from scoregate.features.gateway.proxy.sessions import CallCounts, SuiteSession
 from scoregate.features.gateway.proxy.state import Cassettes, GatewayState
+from scoregate.kernel.types.evaluation import Usage
 
 MAX_RECORDED_BYTES = 32 * 1024 * 1024
 _MOST_EVENTS = 10_000

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from urllib.parse import unquote, urlsplit
 
-from scoregate.ci.settings import GatewayProviderSettings
-from scoregate.core.records import record
 from scoregate.errors import SettingsError
+from scoregate.kernel.judge.settings import GatewayProviderSettings
+from scoregate.kernel.types.records import record
 from scoregate.models.providers import PROVIDERS
 
 _ID = r"[\w.:@%~-]{1,200}"

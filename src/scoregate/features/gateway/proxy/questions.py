@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, unquote
 
 from pydantic_core import from_json
 
-from scoregate.core.backoff import parse_number
-from scoregate.core.call_headers import CASE, EVALUATOR, REPEAT, SUITE
-from scoregate.core.records import record
 from scoregate.features.gateway.proxy.budget import Estimate
 from scoregate.features.gateway.proxy.providers import GatewayProvider
 from scoregate.features.gateway.proxy.sessions import CallOrigin
+from scoregate.kernel.types.backoff import parse_number
+from scoregate.kernel.types.call_headers import CASE, EVALUATOR, REPEAT, SUITE
+from scoregate.kernel.types.records import record
 from scoregate.models.cache import digest_question
 
 MAX_BODY_BYTES = 32 * 1024 * 1024

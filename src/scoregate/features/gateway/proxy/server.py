@@ -11,12 +11,6 @@ from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 
-from scoregate.ci.embedded_server import EmbeddedServer, make_config
-from scoregate.ci.settings import GatewayMode
-from scoregate.core.call_headers import ADDRESS_VARIABLE
-from scoregate.core.evaluation import Usage
-from scoregate.core.records import record
-from scoregate.core.runs.model_calls import CallTotals, sum_calls
 from scoregate.features.gateway.proxy.app import GatewayApp
 from scoregate.features.gateway.proxy.budget import Ledger
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, CassetteReader, CassetteWriter
@@ -25,6 +19,12 @@ from scoregate.features.gateway.proxy.providers import GatewayProvider
 from scoregate.features.gateway.proxy.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
 from scoregate.features.gateway.proxy.state import Cassettes, GatewayState
 from scoregate.features.gateway.proxy.upstream import Upstream
+from scoregate.kernel.judge.settings import GatewayMode
+from scoregate.kernel.run.embedded_server import EmbeddedServer, make_config
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.model_calls import CallTotals, sum_calls
 from scoregate.models.budget import find_cost
 from scoregate.models.cache import get_cache
 from scoregate.models.gateway import RECORDS_VARIABLE

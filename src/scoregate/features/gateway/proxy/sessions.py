@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.runs.model_calls import CallTotals
-from scoregate.core.usage import sum_usage
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.runs.model_calls import CallTotals
+from scoregate.kernel.types.usage import sum_usage
 
 TOKEN_PREFIX = "sk-scoregate-"
 _MOST_DURATIONS = 10_000

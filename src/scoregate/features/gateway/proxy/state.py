@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from scoregate.core.evaluation import Usage
-from scoregate.core.records import record
 from scoregate.features.gateway.proxy.budget import Ledger
 from scoregate.features.gateway.proxy.cassettes import CassetteReader, CassetteWriter
 from scoregate.features.gateway.proxy.providers import GatewayProvider
 from scoregate.features.gateway.proxy.questions import Question
 from scoregate.features.gateway.proxy.sessions import Sessions
 from scoregate.features.gateway.proxy.upstream import Upstream
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
 from scoregate.models.budget import find_cost
 from scoregate.models.cache import Cache
 from scoregate.models.rate_limit import Limiter

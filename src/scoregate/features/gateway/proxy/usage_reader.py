@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from scoregate.core.evaluation import Usage
 from scoregate.features.gateway.proxy.event_streams import BYTE_ORDER_MARK, LONGEST_EVENT
 from scoregate.features.gateway.proxy.questions import Question
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.models.budget import parse_usage
 from scoregate.models.calls import parse_object
 

@@ -9,8 +9,8 @@ from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.file_access import read_project_file
 from scoregate.errors import InstallError
+from scoregate.kernel.host.file_access import read_project_file
 
 LARGEST_FILE = 50_000_000
 SETUP_CFG, SETUP_PY = "setup.cfg", "setup.py"

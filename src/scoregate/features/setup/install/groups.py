@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from scoregate.core.records import record
 from scoregate.errors import InstallError
+from scoregate.kernel.types.records import record
 
 _MOST_LISTED = 20
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.install.files import read_toml
 from scoregate.features.setup.install.python_project import PythonProject
+from scoregate.kernel.types.records import record
 
 _FILE, _DEFAULT = "hatch.toml", "default"
 _MOST_TEMPLATES = 10

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.install.files import read_bounded
+from scoregate.kernel.types.records import record
 
 PIPFILE_LOCK = "Pipfile.lock"
 _DEFAULT_INDEX = "https://pypi.org/simple"

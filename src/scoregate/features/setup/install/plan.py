@@ -7,9 +7,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
-from scoregate.core.records import record
 from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.install.python_project import PythonProject
+from scoregate.kernel.types.records import record
 
 Words: TypeAlias = tuple[str, ...]
 PIP_INSTALL = ("{uv}", "pip", "install", "--python", "{python}")

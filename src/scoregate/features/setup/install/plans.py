@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.ci.settings import Settings
 from scoregate.errors import InstallError
 from scoregate.features.setup.install import AUTO, NODE, NONE
 from scoregate.features.setup.install.groups import WantedGroups
@@ -37,6 +36,7 @@ from scoregate.features.setup.install.requirements import (
     plan_suite_requirements,
     plan_unpinned_requirements,
 )
+from scoregate.kernel.judge.settings import Settings
 
 # The order of `auto`: what pins most comes first.
 _AUTOMATIC: tuple[PlanInstall, ...] = (

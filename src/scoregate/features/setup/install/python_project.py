@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scoregate.ci.workspaces import matches_any
-from scoregate.core.records import record
 from scoregate.features.setup.install.files import has_setup_metadata, read_setup_extras, read_toml
 from scoregate.features.setup.install.groups import normalize_name
+from scoregate.kernel.host.workspaces import matches_any
+from scoregate.kernel.types.records import record
 
 UV_LOCK, PYPROJECT = "uv.lock", "pyproject.toml"
 GROUP, EXTRA = "dependency groups", "extras"

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from scoregate.ci.error_lines import ErrorDetector
-from scoregate.ci.file_access import create_file
-from scoregate.ci.process import ChildProcess, OutputTail, run_child
-from scoregate.ci.secrets import Redactor
-from scoregate.ci.user_ids import Identity
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.packages import PNPM
+from scoregate.kernel.host.error_lines import ErrorDetector
+from scoregate.kernel.host.file_access import create_file
+from scoregate.kernel.host.process import ChildProcess, OutputTail, run_child
+from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.host.user_ids import Identity
+from scoregate.kernel.types.records import record
 
 MARK = "SCOREGATE_NODE"
 _LONGEST_COMMAND = 200

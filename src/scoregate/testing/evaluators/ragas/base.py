@@ -15,8 +15,8 @@ from importlib import import_module
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from scoregate.core.evaluation import Evaluation, Threshold
 from scoregate.errors import InvalidSuite, ModelError
+from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.testing.evaluators.ragas.installation import installed_version, make_sample, metric_class
 from scoregate.testing.models import BaseTestEvaluator, OutputType, TestCaseType
 

@@ -1,5 +1,0 @@
-"""Accepted regressions and quarantined cases: their files, and which of their entries count."""
-
-from scoregate.ci.exemptions.load import load_exemptions, load_job_exemptions, read_tree_exemptions
-
-__all__ = ["load_exemptions", "load_job_exemptions", "read_tree_exemptions"]

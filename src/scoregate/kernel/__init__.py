@@ -1,0 +1,1 @@
+"""The kernel: it runs suites, compares, judges and reports, and knows no feature."""

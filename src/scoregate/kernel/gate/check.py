@@ -1,0 +1,116 @@
+"""The checks of the gate: what applies rules, and which rows a relative gate watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.gate.families import GateLimit
+from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.types.declarations.declaration import Limit, Rule
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.evidence import Use
+
+_Context = TypeVar("_Context", RunContext, SuiteContext)
+
+
+@record
+class WatchedRows:
+    """A table of rows that a relative gate watches. All watched rows of a run share one error rate.
+
+    Attributes:
+        list_rows: the rows of a comparison.
+        list_limits: the limits on the row at a place of the table that can make the run red.
+        put_rows: the comparison with other rows in the same places.
+    """
+
+    list_rows: Callable[[Comparison], Sequence[Row]]
+    list_limits: Callable[[int, Row, SuiteContext], Iterator[GateLimit]]
+    put_rows: Callable[[Comparison, Sequence[Row]], Comparison]
+
+
+def _explain_nothing(_: SuiteContext) -> str:
+    return ""
+
+
+@record
+class Check(Generic[_Context]):
+    """What applies one rule, or several that belong together.
+
+    Attributes:
+        find: yields the findings for a run or a suite.
+        rules: the rules that these findings are of.
+        before: the rule before which a feature's findings are reported; None for the end.
+        watches: the rows that it watches; None for none.
+        limits: the limits that it applies.
+        explain: why nothing is reported about a suite although a limit is set; empty if something has to be.
+        in_arms: whether it applies to an arm without a skill, which only shows what the skill changes.
+    """
+
+    find: Callable[[_Context], Iterator[Finding]]
+    rules: tuple[Rule, ...]
+    before: Rule | None = None
+    watches: WatchedRows | None = None
+    limits: tuple[Limit[Any], ...] = ()
+    explain: Callable[[SuiteContext], str] = _explain_nothing
+    in_arms: bool = False
+
+
+SuiteCheck: TypeAlias = Check[SuiteContext]
+RunCheck: TypeAlias = Check[RunContext]
+
+
+def order_checks(kernel: Sequence[SuiteCheck], features: Sequence[SuiteCheck]) -> Iterator[SuiteCheck]:
+    """The checks of the kernel, and those of features at their places."""
+    for check in kernel:
+        yield from (each for each in features if each.before in check.rules)
+        yield check
+    yield from (each for each in features if each.before is None)
+
+
+def apply_checks(
+    context: SuiteContext, checks: Sequence[SuiteCheck], run_findings: Sequence[Finding]
+) -> Iterator[Finding]:
+    """The findings for a suite. A limit that is set without a finding or a reason is unmeasurable.
+
+    Args:
+        context: the suite.
+        checks: the checks in their order.
+        run_findings: the findings about the whole run.
+    """
+    uses = [(check, Use.ERRORS if check.in_arms else Use.LIMITS) for check in checks]
+    by_check = [
+        (check, list(check.find(replace(context, suite=context.suite.select(use)))))
+        for check, use in uses
+        if context.suite.evidence.counts(use)
+    ]
+    suite_findings = [finding for _, found in by_check for finding in found]
+    yield from suite_findings
+    # Another rule may be the reason, such as a suite without cases.
+    if any(each.conclusion is not Conclusion.PASSED or not each.applied for each in (*suite_findings, *run_findings)):
+        return
+    for check, found in by_check:
+        if not (found or check.explain(context)):
+            yield from _find_unanswered(check, context)
+
+
+def _find_unanswered(check: SuiteCheck, context: SuiteContext) -> Iterator[Finding]:
+    limits, label = context.limits, context.suite.label
+    for limit in check.limits:
+        is_due = context.base_suite is not None or not limit.is_relative
+        if is_due and _concerns_suite(limit, context):
+            value = f"{limit.name} is set, but was not checked"
+            origin = limits.find_origin(limit.name)
+            yield Finding(check.rules[0], Conclusion.UNMEASURABLE, value, "a result or a reason", origin, label)
+
+
+def _concerns_suite(limit: Limit[Any], context: SuiteContext) -> bool:
+    """Whether a limit is set for a suite, and for an evaluator whose scores count if it is by evaluator."""
+    if limit.kind.by != "evaluator":
+        return limit.is_set(context.limits)
+    names = context.suite.evaluators.keys() - context.uncalibrated.keys()
+    return any(fnmatchcase(name, glob) for glob in limit.of(context.limits) for name in names)

@@ -1,0 +1,194 @@
+"""Corrects the p-values of everything that relative gates watch, and labels the rows by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
+from scoregate.kernel.compare.row_labels import COMPARED, is_falling, label_row, p_or_one
+from scoregate.kernel.gate.baseline_rules import list_limits, list_slice_limits
+from scoregate.kernel.gate.check import WatchedRows
+from scoregate.kernel.gate.families import (
+    Families,
+    GateLimit,
+    Shares,
+    SmallRow,
+    SmallRows,
+    correct_ratios,
+    correct_scores,
+)
+from scoregate.kernel.gate.finding import RatioTest, SuiteContext
+from scoregate.kernel.gate.quantity_rules import measure_ratios
+from scoregate.kernel.types.limit_checks import reaches
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.policy import Criteria, Severity
+
+
+@record
+class CorrectedSuites:
+    """The contexts of all suites after the correction, the comparison with the new labels, and the families."""
+
+    comparison: Comparison
+    suites: tuple[SuiteContext, ...]
+    families: Families
+
+
+def correct_gates(
+    comparison: Comparison, suites: Sequence[SuiteContext], alpha: float, tables: Sequence[WatchedRows]
+) -> CorrectedSuites:
+    """Correct the p of all rows that a relative gate watches: a run without a change is red by any in at most 2.5 %.
+
+    Two families share the level: scores (with slices that have a limit, and the rows of features), and the ratios of
+    cost, tokens and latency. Watched rows get the corrected p and the label that it gives, so that labels and gates
+    agree. Other rows keep theirs.
+
+    Args:
+        comparison: the run and its baseline.
+        suites: the contexts of all suites of the run.
+        alpha: the two-sided level of the whole run, in (0, 1).
+        tables: the rows in the family of scores.
+    """
+    watched = {suite.suite.label: suite for suite in reversed(suites)}
+    members = list(_find_members(comparison, watched, tables))
+    tests = [(suite, test) for suite in suites for test in measure_ratios(suite)]
+    gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
+    shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
+    labelled, small = _label_members(members, watched, shares)
+    qs = correct_ratios([p_or_one(test.p) for _, test in gated], shares)
+    q_by_gate = {(suite.index, test.measure): q for (suite, test), q in zip(gated, qs, strict=True)}
+    ratios: dict[int, list[RatioTest]] = {}
+    gates: dict[tuple[str, Measure], RatioTest] = {}
+    for suite, test in tests:
+        q = q_by_gate.get((suite.index, test.measure))
+        ratios.setdefault(suite.index, []).append(replace(test, q=_correct_alone(test) if q is None else q))
+        if q is not None:
+            gates[suite.suite.label, test.measure] = ratios[suite.index][-1]
+    comparison = _replace_rows(comparison, labelled, gates, watched, tables)
+    families = Families(shares, small)
+    corrected = (_update_context(suite, comparison, ratios.get(suite.index, ()), families) for suite in suites)
+    return CorrectedSuites(comparison, tuple(corrected), families)
+
+
+@record
+class _Member:
+    """A row that a relative gate can make red: the number of its table and its place in it, and its limits."""
+
+    key: tuple[int, int]
+    row: Row
+    limits: tuple[GateLimit, ...]
+
+
+def _find_members(
+    comparison: Comparison, watched: Mapping[str, SuiteContext], tables: Sequence[WatchedRows]
+) -> Iterator[_Member]:
+    for number, table in enumerate(tables):
+        for place, row in enumerate(table.list_rows(comparison)):
+            suite = watched.get(row.suite)
+            if suite is not None and (limits := tuple(table.list_limits(place, row, suite))):
+                yield _Member((number, place), row, limits)
+
+
+def _label_members(
+    members: Sequence[_Member], watched: Mapping[str, SuiteContext], shares: Shares
+) -> tuple[Mapping[tuple[int, int], Row], SmallRows]:
+    """The rows with the labels of the gates, by table and place, and those that are tested together."""
+    correction = correct_scores([each.row for each in members], shares)
+    labelled = [
+        _label_watched(each.row, worse, watched[each.row.suite].criteria, is_named=index in correction.named)
+        for index, (each, worse) in enumerate(zip(members, correction.worse, strict=True))
+    ]
+    small = tuple(SmallRow(labelled[index], members[index].limits) for index in correction.small)
+    by_key = {each.key: row for each, row in zip(members, labelled, strict=True)}
+    return by_key, SmallRows(small, correction.q)
+
+
+def _replace_rows(
+    comparison: Comparison,
+    labelled: Mapping[tuple[int, int], Row],
+    gates: Mapping[tuple[str, Measure], RatioTest],
+    watched: Mapping[str, SuiteContext],
+    tables: Sequence[WatchedRows],
+) -> Comparison:
+    """The comparison with the rows that gates label."""
+    changed = {number for number, _ in labelled}
+    for number, table in enumerate(tables):
+        if number in changed:
+            rows = enumerate(table.list_rows(comparison))
+            comparison = table.put_rows(comparison, [labelled.get((number, place), row) for place, row in rows])
+    quantities = (_label_quantity(row, gates.get((row.suite, row.measure)), watched) for row in comparison.quantities)
+    return replace(comparison, quantities=tuple(quantities))
+
+
+def _list_rows(comparison: Comparison) -> Sequence[Row]:
+    return () if comparison.base is None else comparison.rows
+
+
+def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
+    return replace(comparison, rows=tuple(rows))
+
+
+def _list_slices(comparison: Comparison) -> Sequence[Row]:
+    return () if comparison.base is None else [each.row for each in comparison.slices.rows]
+
+
+def _put_slices(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
+    slices = comparison.slices
+    sliced = (replace(each, row=row) for each, row in zip(slices.rows, rows, strict=True))
+    return replace(comparison, slices=replace(slices, rows=tuple(sliced)))
+
+
+SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), _put_rows)
+SLICES = WatchedRows(_list_slices, list_slice_limits, _put_slices)
+
+
+def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:
+    return test.p is not None and test.finding.declaration.severity_in(suite.limits) is Severity.FAIL
+
+
+def _correct_alone(test: RatioTest) -> float | None:
+    """The two-sided p of a limit that can only warn. It is in no family, so that it weakens no gate."""
+    return None if test.p is None else min(1.0, 2 * test.p)
+
+
+def _update_context(
+    suite: SuiteContext, comparison: Comparison, ratios: Sequence[RatioTest], families: Families
+) -> SuiteContext:
+    label = suite.suite.label
+    return replace(
+        suite,
+        comparison=comparison,
+        rows=comparison.rows_of(label),
+        quantities=tuple(row for row in comparison.quantities if row.suite == label),
+        ratios=tuple(ratios),
+        families=families,
+    )
+
+
+def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_named: bool) -> Row:
+    """The row with the p of the gate for getting worse, and the label that it gives."""
+    if is_named:
+        smallest = criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
+        is_worse = row.gain < 0 and reaches(-row.gain, smallest)
+        return replace(row, q=worse, label=RowLabel.WORSE if is_worse else row.label)
+    if row.label not in COMPARED:
+        return row
+    q = worse if is_falling(row) else row.q
+    labelled = label_row(replace(row, q=q, min_effect=None, label=RowLabel.NOISE), criteria)
+    is_explained = row.label is RowLabel.EXPLAINED and labelled.label is not RowLabel.WORSE
+    return replace(labelled, label=RowLabel.EXPLAINED) if is_explained else labelled
+
+
+def _label_quantity(row: Row, test: RatioTest | None, watched: Mapping[str, SuiteContext]) -> Row:
+    """The row with the p of its gate, which tests the total or the percentile and not the typical case."""
+    if test is None or test.p is None or test.q is None:
+        return row
+    criteria = watched[row.suite].criteria
+    is_worse = test.q <= criteria.alpha and reaches(test.value, criteria.ratio_criteria.min_effect or 0.0)
+    label = RowLabel.WORSE if is_worse else RowLabel.NOISE if row.label is RowLabel.WORSE else row.label
+    q = test.q if test.p < _EVEN else row.q
+    return replace(row, p_worse=test.p, p=min(1.0, 2 * min(test.p, 1 - test.p)), q=q, label=label, min_effect=None)
+
+
+_EVEN = 0.5

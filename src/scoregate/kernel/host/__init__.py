@@ -1,0 +1,1 @@
+"""What the machine, git and GitHub offer: processes, users, files, commits."""

@@ -1,0 +1,1 @@
+"""The whole job: baseline, run, judgement, reports."""

@@ -1,0 +1,1 @@
+"""Sources of the baseline, the run that a run is compared with: one module for each."""

@@ -1,0 +1,89 @@
+"""A baseline on a developer's machine: the previous complete run in the output folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import anyio.to_thread
+
+from scoregate.errors import RecordError
+from scoregate.kernel.job.baseline.file import describe_run
+from scoregate.kernel.judge.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHead, read_head, read_run, run_folder
+from scoregate.kernel.judge.archive.rotation import rotate
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.types.text import format_local_time
+
+_ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's machine only"
+
+
+async def find_previous_baseline(root: Path, settings: Settings, *, is_usable: bool) -> Baseline | None:
+    """The previous run of all suites, or why there is none; None if the settings name another baseline.
+
+    Args:
+        root: the folder of the project.
+        settings: the settings of the project.
+        is_usable: whether the output folder is that of a developer's `scoregate run`. In CI its origin is unknown.
+    """
+    if settings.baseline_kind is BaselineKind.PREVIOUS and not is_usable:
+        return Baseline(None, _ELSEWHERE, unreadable=True)
+    if not is_usable or settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.PREVIOUS):
+        return None
+    baseline = await anyio.to_thread.run_sync(_find_previous, root, settings)
+    if settings.baseline_kind is BaselineKind.PREVIOUS:
+        return baseline
+    return replace(baseline, implicit=baseline.run is not None)
+
+
+def _find_previous(root: Path, settings: Settings) -> Baseline:
+    if not settings.keep_runs:
+        return Baseline(None, "with `keep_runs = 0` there is no previous run")
+    out = root / settings.out
+    with suppress(OSError):  # the recorder reports it, before it replaces the run
+        # The run gets a place of its own before a newer one replaces it.
+        rotate(out / RUN_FOLDER, settings.keep_runs)
+    heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
+    selection = settings.selection
+    same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
+    # A run with a script that failed is a baseline only if there is no other, and a part only for the same part.
+    choices = (
+        *(folder for head, folder in heads if head.has_all_results),
+        *(folder for head, folder in heads if head.is_unselected),
+        *(folder for head, folder in same if head.complete),
+    )
+    for folder in choices:
+        with suppress(RecordError):
+            run = read_run(folder, strictly=True)
+            previous = f"the previous run of {format_local_time(run.started)}"
+            note = describe_run(run).replace("stored run", previous, 1)
+            return Baseline(
+                run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
+            )
+    return Baseline(None, "there is no previous complete run")
+
+
+def find_earlier_run(out: Path, run: Path) -> Path | None:
+    """The folder of the newest run of all suites in an output folder that is older than a run; None without one.
+
+    Args:
+        out: the output folder.
+        run: the folder of the run, or the folder above it.
+
+    Raises:
+        RecordError: the run can't be read.
+    """
+    newest = read_head(run_folder(run) / RUN_FILE)
+    older = [each for each in _read_heads(out) if each[0].is_unselected and each[0].started < newest.started]
+    return max(older, key=lambda each: each[0].started)[1] if older else None
+
+
+def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
+    """The earlier runs, without those of shards, which lack cases."""
+    for folder in out.glob(f"{EARLIER}/[0-9]*/"):
+        with suppress(RecordError):
+            head = read_head(folder / RUN_FILE)
+            if head.shard is None:
+                yield head, folder

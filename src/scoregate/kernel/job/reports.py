@@ -1,0 +1,32 @@
+"""The reports, in one table. Each format is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scoregate.kernel.job.publish.delivery import Render
+
+# By format: the name of the file, and the module in `kernel/report/` with the function `render`.
+REPORTS: Mapping[str, tuple[str, str]] = {
+    "junit": ("junit.xml", "junit"),
+    "markdown": ("comment.md", "markdown"),
+    "json": ("result.json", "result_json"),
+    "html": ("report.html", "html"),
+}
+# Formats that only `scoregate report` writes.
+ON_REQUEST: Mapping[str, str] = {"ctrf": "ctrf"}
+
+
+def load_renderer(form: str) -> Render:
+    """Import the function that renders a format."""
+    module = ON_REQUEST[form] if form in ON_REQUEST else REPORTS[form][1]
+    render: Render = import_module(f"scoregate.kernel.report.{module}").render
+    return render
+
+
+def load_renderers() -> dict[str, Render]:
+    """Import the functions that render all formats, by name of the file."""
+    return {file: load_renderer(form) for form, (file, _) in REPORTS.items()}

@@ -1,0 +1,167 @@
+"""Merge the runs of a matrix into one, in a job that runs after them."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+from scoregate import __version__
+from scoregate.errors import RecordError, UsageError
+from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, confirmations_of
+from scoregate.kernel.types.runs.dependencies import RunDependencies, merge_matrix_dependencies
+from scoregate.kernel.types.runs.run import Conditions, Run, Script
+from scoregate.kernel.types.slots import NO_SLOTS
+
+
+@record
+class MatrixRun:
+    """The run of one job of a matrix, with the name of its folder."""
+
+    name: str
+    run: Run
+
+
+def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[MatrixRun, ...]:
+    """Read the runs in folders.
+
+    Args:
+        paths: the paths of the folders.
+        expected: the number of runs. With it, a run that can't be read counts as missing.
+
+    Raises:
+        RecordError: a folder holds no run.
+        UsageError: there are no runs, two have one name or are the same run, or they are of several commits.
+    """
+    runs: list[MatrixRun] = []
+    for path in paths:
+        folder = path.resolve()
+        try:
+            run = read_run(latest_run(path))
+        except RecordError:
+            if expected is None:
+                raise
+            continue
+        runs.append(MatrixRun(folder.parent.name if folder.name == RUN_FOLDER else folder.name, run))
+    if not runs and expected is None:
+        raise UsageError("there are no runs to merge", advice="Name their folders: scoregate merge legs/*")
+    if twice := [name for name, number in Counter(each.name for each in runs).items() if number > 1]:
+        raise UsageError(f"two runs are in folders called {twice[0]}", advice="Give each folder a different name.")
+    folders = defaultdict(list)
+    for each in runs:
+        folders[each.run.id].append(each.name)
+    if same := next((names for names in folders.values() if len(names) > 1), None):
+        raise UsageError(
+            f"{' and '.join(same)} hold the same run",
+            advice="Name each run once. Don't replace a run that is missing by a copy of another one.",
+        )
+    if len(commits := sorted({each.run.commit or "none" for each in runs})) > 1:
+        raise UsageError(f"the runs are of several commits: {', '.join(each[:7] for each in commits)}")
+    return tuple(runs)
+
+
+def merge_matrix_runs(
+    runs: Sequence[MatrixRun], folder: Path, settings: Settings, *, expected: int | None = None
+) -> Run:
+    """Write the runs of a matrix as one run.
+
+    A suite that is in several runs gets the name of its run. The extra trials of adaptive repeats are not merged.
+
+    Args:
+        runs: the runs of the matrix.
+        folder: the folder of the merged run.
+        settings: the settings of the project.
+        expected: the number of runs; a missing one makes the merged run unmeasurable.
+
+    Raises:
+        RecordError: it can't be written.
+    """
+    labels = Counter(suite.label for each in runs for suite in each.run.suites)
+    starts = [0, *accumulate(len(each.run.suites) for each in runs)]
+    with RunWriter(folder) as writer:
+        for each, start in zip(runs, starts, strict=False):
+            writer.add_media_of(each.run)
+            for case in each.run.cases:
+                writer.add(replace(case, suite=case.suite + start))
+        return writer.finish(_merge(runs, settings, labels=labels, expected=expected))
+
+
+def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[str, int], expected: int | None) -> Run:
+    runs, now = [each.run for each in matrix], time.time()
+    scripts, suites, confirmations = [], [], []
+    for each in matrix:
+        scripts += [replace(script, name=f"{each.name}: {script.name}") for script in each.run.scripts]
+        for suite in each.run.suites:
+            name = None if suite.script is None else f"{each.name}: {suite.script}"
+            suites.append(replace(suite, label=_label(suite.label, each, labels), script=name))
+        confirmations += [replace(c, suite=_label(c.suite, each, labels)) for c in confirmations_of(each.run)]
+    for number in range(1, (expected or 0) - len(matrix) + 1):
+        error = ErrorInfo("MissingLeg", "its run is missing", advice="Look at its job: it did not upload a run.")
+        scripts.append(Script(f"missing run {number}", error=error))
+    return Run(
+        id=uuid.uuid4().hex,
+        started=min((run.started for run in runs), default=now),
+        finished=max((run.finished for run in runs), default=now),
+        version=__version__,
+        message=settings.message or next((run.message for run in runs if run.message), None),
+        commit=runs[0].commit if runs else None,
+        branch=runs[0].branch if runs else None,
+        dirty=any(run.dirty for run in runs),
+        attempt=max((run.attempt for run in runs), default=1),
+        complete=all(run.complete for run in runs),
+        suites=tuple(suites),
+        scripts=tuple(scripts),
+        notices=tuple(notice for each in matrix for notice in _notices(each)),
+        policy=(settings.proposed or settings).policy().to_record(),
+        filters=tuple(dict.fromkeys(glob for run in runs for glob in run.filters)),
+        file_filters=tuple(dict.fromkeys(glob for run in runs for glob in run.file_filters)),
+        skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),
+        left_out=tuple(dict.fromkeys(suite for run in runs for suite in run.left_out)),
+        narrowed=settings.narrowed,
+        selection="; ".join(dict.fromkeys(run.selection for run in runs if run.selection)),
+        stopped="; ".join(dict.fromkeys(run.stopped for run in runs if run.stopped)),
+        slots=NO_SLOTS.put(CONFIRMATIONS, tuple(confirmations) or None),
+        model_calls=tuple(
+            replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
+        ),
+        conditions=_merge_conditions(matrix),
+        dependencies=_merge_dependencies(matrix),
+    )
+
+
+def _merge_dependencies(matrix: Sequence[MatrixRun]) -> RunDependencies:
+    """What the scripts of all runs depend on; nothing if another version of scoregate made one of them."""
+    is_same_version = all(each.run.version == __version__ for each in matrix)
+    runs = [(each.name, each.run.dependencies) for each in matrix]
+    return merge_matrix_dependencies(runs) if is_same_version else RunDependencies()
+
+
+def _merge_conditions(matrix: Sequence[MatrixRun]) -> Conditions | None:
+    """The conditions that all runs have; digests of them all where they differ, such as for several models."""
+    known = [each.run.conditions for each in matrix]
+    if not known or None in known:
+        return None
+    conditions = [each for each in known if each is not None]
+    codes, settings = {each.code for each in conditions}, {each.settings for each in conditions}
+    named = sorted((each.name, own.settings) for each, own in zip(matrix, conditions, strict=True))
+    digest = hashlib.blake2b(repr(named).encode(), digest_size=16).hexdigest()
+    return Conditions(codes.pop() if len(codes) == 1 else None, settings.pop() if len(settings) == 1 else digest)
+
+
+def _label(label: str, matrix_run: MatrixRun, labels: Mapping[str, int]) -> str:
+    return f"{label} ({matrix_run.name})" if labels[label] > 1 else label
+
+
+def _notices(matrix_run: MatrixRun) -> Iterator[str]:
+    yield from (f"{matrix_run.name}: {notice}" for notice in matrix_run.run.notices)
+    if not matrix_run.run.complete:
+        yield f"{matrix_run.name}: this run never finished"

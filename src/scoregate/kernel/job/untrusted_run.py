@@ -1,0 +1,100 @@
+"""Runs of jobs that executed code of a pull request, published by a job that has more rights.
+
+The author of that code can forge what those jobs leave. So only the numbers are used, judged again by the settings of
+this repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+
+from scoregate.errors import ScoregateError
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.pipeline import find_baseline, gate_finished_run
+from scoregate.kernel.job.reporting import build_reporting
+from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.past_runs import History
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.suite_labels import label_suites
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
+
+
+@record
+class PublishedRun:
+    """The result of one artifact: its outcome, or the reason why there is none."""
+
+    key: str
+    outcome: Outcome | None = None
+    problem: str = ""
+
+
+async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, slots: Slots) -> Comparison:
+    """The comparison of a run with its baseline, without slices.
+
+    Args:
+        steps: the features.
+        context: the context of the job, with the base and the settings that judge.
+        run: the run.
+        slots: what features add.
+    """
+    baseline = await find_baseline(context.settings, build_reporting(context, steps))
+    return judge(ComparedSides(run, baseline, context.settings, slots), steps, with_slices=False).comparison
+
+
+async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> Outcome:
+    """Judge a run without its claims, and deliver the reports.
+
+    Args:
+        context: the context of the job, with the base and the settings that judge.
+        run: the run.
+        steps: the features.
+    """
+    settings = context.settings
+    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, steps), steps)
+
+
+async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
+    """The outcome of a run, or why there is none: a run that can't be used must not stop what is left to do.
+
+    Args:
+        key: the key of the use.
+        judged: reads, judges and reports the run.
+    """
+    try:
+        return PublishedRun(key, await judged)
+    except ScoregateError as error:
+        return PublishedRun(key, problem=str(error))
+    except Exception as error:  # an artifact may hold anything
+        return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
+
+
+def _remove_claims(run: Run, settings: Settings) -> Run:
+    """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
+
+    Args:
+        run: the run.
+        settings: the settings of this repository, which decide whether the run covers a part of the project only.
+    """
+    pairs = zip(run.suites, label_suites(run.suites), strict=True)
+    suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
+    return replace(
+        run,
+        message=None,
+        commit=None,
+        branch=None,
+        filters=(),
+        skipped=(),
+        narrowed=settings.narrowed,
+        companions={},
+        history=History(),
+        conditions=None,
+        reused_from=None,
+        slots=NO_SLOTS,
+        suites=suites,
+    )

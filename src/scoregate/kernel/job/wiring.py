@@ -1,0 +1,261 @@
+"""The composition root: builds the ports of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import anyio
+import anyio.to_thread
+
+from scoregate.errors import GitError, RecordError
+from scoregate.kernel.host.process import ChildProcess, OpenChild, open_child, visible_environment
+from scoregate.kernel.host.runner import in_ci, read_ci_job
+from scoregate.kernel.host.user_ids import Identity, new_identity, with_home
+from scoregate.kernel.job.baseline.rerun import (
+    ImportFolders,
+    add_base_suites,
+    find_import_folders,
+    link_node_packages,
+    move_plan,
+    open_base_tree,
+)
+from scoregate.kernel.job.github.base import BaseCommit
+from scoregate.kernel.job.job import JobContext, make_publish_target, open_job_context
+from scoregate.kernel.job.ports import Ports, RecordPlan
+from scoregate.kernel.job.protection import Protection, protect_host_files
+from scoregate.kernel.job.publish.delivery import write_first_outputs
+from scoregate.kernel.job.reporting import build_reporting
+from scoregate.kernel.job.steps import Step, open_recorder, prepare
+from scoregate.kernel.judge.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.sources import COMMAND_LINE
+from scoregate.kernel.run.discover.testset_files import find_in_tree
+from scoregate.kernel.run.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
+from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
+from scoregate.kernel.run.observers import Observer
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.recording import Recorder
+from scoregate.kernel.run.tree_settings import load_tree_settings, with_tree_policy
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
+
+if TYPE_CHECKING:
+    from anyio.abc import Process
+
+
+PrintLine: TypeAlias = Callable[[str], None]
+_MOST_FAILURES = 3
+
+
+@asynccontextmanager
+async def open_ports(
+    root: Path,
+    environ: Mapping[str, str],
+    settings: Settings,
+    steps: Sequence[Step],
+    *,
+    scratch: Path,
+    observers: Sequence[Observer],
+    print_line: PrintLine,
+    stop: anyio.Event,
+    find: FindSuites = find_suites,
+    requests: Slots = NO_SLOTS,
+    opened_by: OpenChild = open_child,
+) -> AsyncIterator[Ports]:
+    """The ports for one run, until the block ends.
+
+    Args:
+        root: the project.
+        environ: the host's environment.
+        settings: the settings of the project.
+        steps: the features.
+        scratch: an empty folder outside the project, for temporary files.
+        observers: get every event while scripts run.
+        print_line: prints a line while the suites' environment is created.
+        stop: ends what runs, once it is set.
+        find: finds suites.
+        requests: what the command asks features for.
+        opened_by: starts the processes of suites.
+    """
+    variables = read_env_file(root, settings, environ)
+    async with _open_protected_job(root, environ, settings, variables, stop) as protection:
+        context, identity = protection.context, new_identity(protection.context.environ)
+        started = anyio.Event()
+        own_environ = _make_suite_environment(context, variables, scratch, identity)
+        open_first = partial(_open_child, opened_by, started)
+        local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
+        async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
+            suite_environ = recorder.environ
+            host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
+            visible = visible_environment(suite_environ)
+            imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
+            yield Ports(
+                root=root,
+                discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
+                prepare=partial(prepare, steps, host),
+                record=record,
+                rerun=partial(_rerun_baseline, steps, recorder, record, imports, context.base, find),
+                read_previous_run=partial(_read_previous_run, context),
+                amend=partial(amend_run, context.out / RUN_FOLDER),
+                settle=protection.settle,
+                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
+                stop=stop,
+                started=started,
+                scratch=scratch,
+                identity=identity,
+                print_line=print_line,
+                requests=requests,
+            )
+
+
+async def _open_child(opened_by: OpenChild, started: anyio.Event, child: ChildProcess) -> Process:
+    """Start the process of a script, and set the event."""
+    process = await opened_by(child)
+    started.set()
+    return process
+
+
+@asynccontextmanager
+async def _open_protected_job(
+    root: Path, environ: Mapping[str, str], settings: Settings, variables: Mapping[str, str], stop: anyio.Event
+) -> AsyncIterator[Protection]:
+    async with open_job_context(root, environ, settings, stop=stop, suite_variables=variables) as unprotected:
+        write_first_outputs(make_publish_target(unprotected, {}))
+        with protect_host_files(unprotected) as protection:
+            yield protection
+
+
+def is_developers_run(context: JobContext, find: FindSuites) -> bool:
+    """Whether `scoregate run` runs the suites of a project on a developer's machine."""
+    names_commands = context.settings.origin("commands") == COMMAND_LINE
+    return find is find_suites and not names_commands and context.connection is None and not in_ci(context.environ)
+
+
+def _make_recorder(
+    context: JobContext,
+    suite_environ: Mapping[str, str],
+    steps: Sequence[Step],
+    observers: Sequence[Observer],
+    stop: anyio.Event,
+    *,
+    opened_by: OpenChild,
+) -> Recorder:
+    return Recorder(
+        context.out,
+        suite_environ,
+        context.redact,
+        partial(new_identity, context.environ),
+        [step.around_launches for step in steps],
+        observers,
+        stop,
+        keep=0 if in_ci(context.environ) else context.settings.keep_runs,
+        branch=context.subject.branch if context.subject else read_ci_job(context.environ).branch or None,
+        attempt=context.connection.github.run_attempt if context.connection else 1,
+        open_child=opened_by,
+        skip_missing=context.skips_missing,
+    )
+
+
+async def _read_previous_run(context: JobContext) -> Run | None:
+    """The run in the folder to which the next run is written. In a job it is not read: its origin is unknown."""
+    if context.connection is not None:
+        return None
+    try:
+        return await anyio.to_thread.run_sync(read_run, context.out / RUN_FOLDER)
+    except RecordError:
+        return None
+
+
+def _make_suite_environment(
+    context: JobContext,
+    variables: Mapping[str, str],
+    scratch: Path,
+    identity: Identity | None,
+) -> dict[str, str]:
+    """The environment that suites get a part of."""
+    home = with_home(identity, context.environ, scratch, readable=True)
+    return {**variables, **home, **_budget_environment(context.settings, scratch, identity)}
+
+
+def _budget_environment(settings: Settings, scratch: Path, identity: Identity | None) -> dict[str, str]:
+    """The variable with the path of the file in which processes add up their costs; empty without a budget."""
+    if settings.max_cost is None and settings.max_tokens is None:
+        return {}
+    spent = scratch / "spent"
+    spent.touch(mode=0o600)
+    if identity is not None:
+        identity.share(spent)
+    return {"SCOREGATE_SPENT": str(spent)}
+
+
+async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:
+    """The plan with the suites that only the base has: a suite that is gone must be in the baseline."""
+    of_base = load_tree_settings(tree, settings, environ) or settings
+    base = await plan_base_suites(tree, choose_base_suites(settings, of_base), plan, environ=environ)
+    return add_base_suites(plan, base)
+
+
+async def _with_base_agents(
+    plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str], find: FindSuites
+) -> Plan:
+    """The plan with the arms as the base runs them; its own agent may not exist there."""
+    if find is not find_suites or not any(launch.source.arm for launch in plan.launches):
+        return replace(plan, broken=())
+    base = await _with_base_suites(plan, settings, tree, environ)
+    arms = {launch.name: launch for launch in base.launches if launch.source.arm}
+    return replace(plan, launches=tuple(arms.get(launch.name, launch) for launch in plan.launches), broken=())
+
+
+async def _rerun_baseline(
+    steps: Sequence[Step],
+    recorder: Recorder,
+    record: RecordPlan,
+    imports: Callable[[Interpreter], Awaitable[ImportFolders]],
+    job_base: BaseCommit | None,
+    find: FindSuites,
+    plan: Plan,
+    settings: Settings,
+    *,
+    folder: str = BASE_FOLDER,
+    slots: Slots = NO_SLOTS,
+) -> Baseline:
+    """Run a plan in the base's tree, with the suites that only the base has. It must open no file of the change."""
+    from scoregate.kernel.run.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
+
+    try:
+        async with open_base_tree(plan.root, settings, job_base) as tree:
+            if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
+                plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
+            else:
+                plan = await _with_base_agents(plan, settings, tree.path, recorder.environ, find)
+            visible = visible_environment(recorder.environ)
+            move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree.path, visible)
+            found = await imports(plan.interpreter)
+            base = move_plan(plan, tree.path, imports=found, environ=visible, move_text=move_text)
+            base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
+            link_node_packages(base, plan)
+            run = await record(base, settings, base.notices, folder=folder)
+            sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
+            run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
+    except GitError as error:
+        if job_base is None or settings.rerun_ref is not None:
+            raise
+        return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
+    for step in steps:
+        run = step.store_base(run, slots)
+    amend_run(recorder.out / folder, run)
+    if opened := [each.error for each in run.scripts if each.error is not None and each.error.type == OPENED_CHANGE]:
+        return Baseline(None, f"{tree.note} isn't compared: {opened[0].message}. {opened[0].advice}", unreadable=True)
+    from scoregate.kernel.gate.run_rules import find_script_failures
+
+    # Where a part of the base failed, its scores are missing from the baseline.
+    failures = find_script_failures(run)
+    note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
+    return Baseline(run, note, unreadable=bool(failures) or not run.complete)

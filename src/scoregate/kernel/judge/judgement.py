@@ -1,0 +1,125 @@
+"""What a judgement reads and returns, and the hooks that features have in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.policy import ChosenPolicy, choose_policy
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
+
+if TYPE_CHECKING:
+    from scoregate.kernel.compare.adjusted_rows import AdjustRows
+    from scoregate.kernel.compare.agreement import Calibrations
+    from scoregate.kernel.compare.comparison import Comparison, CriteriaOf
+    from scoregate.kernel.gate import Verdict
+    from scoregate.kernel.gate.check import SuiteCheck
+    from scoregate.kernel.types.sections import Section
+
+CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
+JudgeRun: TypeAlias = "Callable[[Run], Judged]"
+
+
+@record
+class ComparedSides:
+    """What a judgement reads.
+
+    Attributes:
+        run: the run.
+        baseline: what it is compared with.
+        settings: hold the policy.
+        slots: what features add, such as the accepted regressions and the quarantine.
+        calibrations: reads how well judges agree with people; called only if the policy needs it.
+    """
+
+    run: Run
+    baseline: Baseline
+    settings: Settings
+    slots: Slots = NO_SLOTS
+    calibrations: Callable[[], Calibrations] = dict
+
+    def choose_policy(self) -> ChosenPolicy:
+        """The policy that judges the run."""
+        # The previous run on a developer's machine is no base of a change, so its policy never applies.
+        return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
+
+
+@record
+class Judged:
+    """A run that was judged.
+
+    Attributes:
+        comparison: the comparison of the run with its baseline.
+        verdict: the verdict of the gate rules.
+    """
+
+    comparison: Comparison
+    verdict: Verdict
+
+    @property
+    def exit_code(self) -> int:
+        """The verdict's exit code."""
+        return self.verdict.exit_code
+
+
+class JudgeStep:
+    """A feature's part of a judgement."""
+
+    name: str
+
+    @property
+    def checks(self) -> tuple[SuiteCheck, ...]:
+        """The checks of the gate that it adds."""
+        return ()
+
+    async def restore_sides(self, run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
+        """Find what else a stored run is compared with, from what it kept, unless a command replaces it."""
+        return slots
+
+    def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
+        """What adjusts rows before they are labelled; None if this run has nothing to adjust them by."""
+        return None
+
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        """Compare a run with a baseline by `compare`, maybe without some of their cases."""
+        return compare(run, baseline)
+
+    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
+        """Compare suites of the compared run with each other."""
+        return slots
+
+    def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
+        """Add a comparison with another side."""
+        return comparison
+
+    def after_judge(self, run: Run, comparison: Comparison) -> Run:
+        """Keep in the run what the next one needs of its judgement."""
+        return run
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        """What it says in reports."""
+        return ()
+
+
+def compare_suites(steps: Sequence[JudgeStep], run: Run, criteria_of: CriteriaOf) -> Slots:
+    """What the hook of this name of all steps finds."""
+    slots = NO_SLOTS
+    for step in steps:
+        slots = step.compare_suites(run, criteria_of, slots)
+    return slots
+
+
+def find_adjusters(steps: Sequence[JudgeStep], run: Run, base: Run | None, criteria_of: CriteriaOf) -> list[AdjustRows]:
+    """What adjusts the rows of a comparison, in the order of the steps."""
+    found = () if base is None else (step.adjust_rows(run, base, criteria_of) for step in steps)
+    return [each for each in found if each is not None]
+
+
+def list_sections(steps: Sequence[JudgeStep], judged: Judged) -> list[Section]:
+    """What all features say in reports."""
+    return [section for step in steps for section in step.sections(judged)]

@@ -1,0 +1,1 @@
+"""The run of suites: find them, plan, launch, record."""

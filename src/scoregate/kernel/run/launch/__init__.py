@@ -1,0 +1,56 @@
+"""Launch scripts as child processes, and emit what happens."""
+
+from scoregate.kernel.run.launch.events import (
+    EmitEvent,
+    EventsReceived,
+    Failed,
+    Filtered,
+    Finished,
+    LaunchEvent,
+    MediaReceived,
+    Notice,
+    Printed,
+    Progress,
+    Started,
+    TracesReceived,
+    UsageCounted,
+)
+from scoregate.kernel.run.launch.layer import (
+    AroundLaunches,
+    CallService,
+    Launching,
+    LaunchLayer,
+    LeftResults,
+    MakeEnvironment,
+    ResultWatch,
+    count_calls,
+    open_layers,
+)
+from scoregate.kernel.run.launch.process import Host, launch_all
+
+__all__ = [
+    "AroundLaunches",
+    "CallService",
+    "EmitEvent",
+    "EventsReceived",
+    "Failed",
+    "Filtered",
+    "Finished",
+    "Host",
+    "LaunchEvent",
+    "LaunchLayer",
+    "Launching",
+    "LeftResults",
+    "MakeEnvironment",
+    "MediaReceived",
+    "Notice",
+    "Printed",
+    "Progress",
+    "ResultWatch",
+    "Started",
+    "TracesReceived",
+    "UsageCounted",
+    "count_calls",
+    "launch_all",
+    "open_layers",
+]

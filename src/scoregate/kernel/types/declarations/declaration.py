@@ -1,0 +1,252 @@
+"""The declarations of rules, limits, other settings, and features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+
+_T = TypeVar("_T")
+
+
+@record
+class Rule:
+    """A rule of the gate.
+
+    Attributes:
+        name: its name in findings.
+        failed: the title of a finding that isn't passed; empty for the name.
+        passed: the title of a passed one; empty for the other title.
+        severity: its effect on the run if no setting says otherwise.
+        is_fixed: whether no setting can relax it.
+    """
+
+    name: str
+    failed: str = ""
+    passed: str = ""
+    severity: Severity = Severity.FAIL
+    is_fixed: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name in the table `severity`, such as `error_rate`."""
+        return self.name.replace(" ", "_")
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """The titles of a finding that isn't passed, and of a passed one."""
+        failed = self.failed or self.name[:1].upper() + self.name[1:]
+        return failed, self.passed or failed
+
+    def severity_in(self, limits: Limits) -> Severity:
+        """Its effect on the run by these limits."""
+        return limits.severity.get(self.key, self.severity)
+
+
+@record
+class Kind(Generic[_T]):
+    """What a setting may be.
+
+    Attributes:
+        name: the name of its type; `kernel/judge/settings/limit_fields.py` lists them.
+        unset: the value of a limit if nothing sets it.
+        by: what the keys of a table name; empty for a single value.
+        choices: the values that it may have; None if they can't be listed.
+        is_list: whether it is a list of them; a variable then separates them by commas.
+    """
+
+    name: str
+    unset: _T
+    by: Literal["", "evaluator", "slice"] = ""
+    choices: type[StrEnum] | None = None
+    is_list: bool = False
+
+
+FLAG: Kind[bool | None] = Kind("bool", None)
+RATE: Kind[float | None] = Kind("Rate", None)
+CONFIDENCE: Kind[float | None] = Kind("Confidence", None)
+AMOUNT: Kind[float | None] = Kind("Amount", None)
+FACTOR: Kind[float | None] = Kind("Factor", None)
+BY_EVALUATOR: Kind[Mapping[str, float]] = Kind("ByEvaluator", {}, "evaluator")
+BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
+ANY_TEXT: Kind[str | None] = Kind("str", None)
+GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
+TEXT: Kind[str | None] = Kind("Text", None)
+TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
+WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
+
+
+def choose_from(choices: type[StrEnum], *, is_list: bool = False) -> Kind[Any]:
+    """The kind of a setting that is one of these values, or a list of them."""
+    return Kind("", None, choices=choices, is_list=is_list)
+
+
+OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "skip"]
+
+
+@record
+class Option:
+    """The option of a setting on the command line.
+
+    Attributes:
+        group: the options among which the help lists it.
+        help: its help text.
+        metavar: how the help calls its value; empty for choices, flags and numbers that need no name.
+        bare: the value of the option without a value; empty if it needs one.
+    """
+
+    group: OptionGroup
+    help: str
+    metavar: str | None = None
+    bare: str = ""
+
+
+@record
+class Limit(Generic[_T]):
+    """A limit, which can be set for all suites and for some. The base's settings own all limits.
+
+    Attributes:
+        name: its name in settings and in the stored policy.
+        kind: what it may be.
+        text: its description in the reference; empty if `LimitFields` has a field for it.
+        is_relative: whether it needs a baseline.
+        is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        option: its option on the command line; None for none.
+    """
+
+    name: str
+    kind: Kind[_T]
+    text: str = ""
+    is_relative: bool = False
+    is_enough: bool = False
+    option: Option | None = None
+
+    def of(self, limits: Limits) -> _T:
+        """Its value in the limits of a suite."""
+        value: _T = limits.get(self.name, self.kind.unset)
+        return value
+
+    def is_set(self, limits: Limits) -> bool:
+        """Whether these limits set it."""
+        value = self.of(limits)
+        return value is not None and value is not False and value != {}  # 0 is a limit
+
+    def is_set_for_any(self, policy: Policy) -> bool:
+        """Whether it is set for any suite."""
+        return any(map(self.is_set, policy.all_limits))
+
+
+class Owner(StrEnum):
+    """Whose file sets a value if the base's settings judge a change."""
+
+    BASE = "base"
+    HEAD = "head"
+    WORKFLOW = "workflow"  # no file can set it
+
+
+@record
+class Setting(Generic[_T]):
+    """A setting of a feature that is no limit.
+
+    Attributes:
+        name: its name.
+        kind: what it may be.
+        default: the value if nothing sets it.
+        text: its description in the reference.
+        group: the heading below which the reference lists it.
+        words: its type in words, if `kind` doesn't say enough.
+        owner: whose file sets it if the base's settings judge a change.
+        refusal: why no file can set it, and what to do instead; only if the workflow owns it.
+        check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
+        after: the setting of the kernel that it follows in lists; empty for the place of features.
+        below: the same for the reference, if it differs.
+        is_shared: whether shards of one run must agree on it.
+        doubts_base: whether results of the base are not reused while it is set.
+        decides_results: whether results are only reused if it is equal.
+        moves_suites: whether suites run on another machine unless it has its default.
+        is_path: whether it can name a file or folder of the project, which suites depend on.
+        option: its option on the command line; None for none.
+    """
+
+    name: str
+    kind: Kind[Any]
+    default: _T
+    text: str
+    group: str
+    words: str = ""
+    owner: Owner = Owner.BASE
+    refusal: tuple[str, str] = ("", "")
+    check: Callable[[_T], _T] | None = None
+    after: str = ""
+    below: str = ""
+    is_shared: bool = False
+    doubts_base: bool = False
+    decides_results: bool = False
+    moves_suites: bool = False
+    is_path: bool = False
+    option: Option | None = None
+
+    def of(self, settings: object) -> _T:
+        """Its value in the settings."""
+        value: _T = getattr(settings, self.name)
+        return value
+
+
+Declared = Limit[Any] | Setting[Any]
+
+
+def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
+    """Names in their order, with more of them.
+
+    Args:
+        names: the names.
+        inserted: the others, each with the name that it follows; those with an unknown one are at the end.
+    """
+    followers: dict[str, list[str]] = {}
+    for name, after in inserted:
+        followers.setdefault(after if after in names else "", []).append(name)
+    return [*(each for name in names for each in (name, *followers.get(name, ()))), *followers.get("", ())]
+
+
+@record
+class ExtraTrials:
+    """What a feature measures besides the plan. Each function gets the settings.
+
+    Attributes:
+        note: what an estimate of the costs says of it; empty for nothing.
+        most: how many trials it adds at most, as a multiple of those of one round.
+        needs_base: whether a shard compares with the baseline for it.
+    """
+
+    note: Callable[[Any], str] = lambda _: ""
+    most: Callable[[Any], float] = lambda _: 0.0
+    needs_base: Callable[[Any], bool] = lambda _: False
+
+
+_NO_TRIALS = ExtraTrials()
+
+
+@record
+class Feature:
+    """A feature: its folder, and what the kernel must know before it imports more of it.
+
+    Attributes:
+        name: the name of its folder, whose module `step` has its hooks.
+        rules: its rules of the gate.
+        limits: its limits.
+        settings: its other settings.
+        trials: what it measures besides the plan.
+        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
+        in_runs: whether it takes part in runs; otherwise only commands use it.
+    """
+
+    name: str
+    rules: tuple[Rule, ...] = ()
+    limits: tuple[Limit[Any], ...] = ()
+    settings: tuple[Setting[Any], ...] = ()
+    trials: ExtraTrials = _NO_TRIALS
+    has_hooks: bool = True
+    in_runs: bool = True
