@@ -13,8 +13,8 @@ from tests.features.knocked_out import copy_without
 from scoregate.features.table import FEATURES
 
 NAMES = tuple(feature.name for feature in FEATURES)
-# Packages of the kernel, and worlds that use no feature.
-PACKAGES, WORLDS = "scoregate.kernel.types,scoregate.ci", "better,changed_judge,errors,no_base"
+# The kernel, and worlds that use no feature.
+PACKAGES, WORLDS = "scoregate.kernel", "better,changed_judge,errors,no_base"
 ROOT = Path(__file__).parents[2]
 
 
