@@ -1,1 +1,1 @@
-"""Types, comparison, statistics and gate rules that the SDK side and the CI side share; no input, output or clock."""
+"""Records and values that the SDKs and the host share; no input, output or clock."""
