@@ -22,8 +22,8 @@ LOWEST_ROUNDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/unit", "tests/contract")),
     (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/features", "-m", "not process")),
     (("endpoints",), ("tests/unit/endpoints", "tests/unit/entities")),
-    (("cli",), ("tests/unit/ci", "tests/unit/cli", "tests/unit/report")),
-    ((), ("tests/unit/core", "tests/unit/engine", "tests/unit/testing")),
+    (("cli",), ("tests/unit/kernel", "tests/unit/cli", "tests/unit/report")),
+    ((), ("tests/unit/engine", "tests/unit/testing")),
 )
 LOWEST = ".venv-lowest"
 FAST = " and ".join(f"not {marker}" for marker in NEEDS_MORE)

@@ -15,9 +15,9 @@ from scoregate.features.steps import STEPS
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.stable_cases import bound_failure_rate, record_quarantine
-from scoregate.kernel.job.steps import ComparedSides
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.exemptions import EXEMPTIONS, STABLE_RUNS, Exemptions, QuarantinedCases

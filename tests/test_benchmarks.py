@@ -22,10 +22,20 @@ def test_it_starts(script: str) -> None:
     assert "--check" in process.stdout
 
 
+@pytest.mark.parametrize("script", sorted(path.name for path in BENCHMARKS.glob("*.py")))
+def test_what_it_imports_exists(script: str) -> None:
+    """Most benchmarks run for hours, so that a name that has moved would be found late."""
+    for node in ast.walk(ast.parse((BENCHMARKS / script).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "scoregate":
+            module = importlib.import_module(node.module or "")
+            for name in (alias.name for alias in node.names):
+                assert hasattr(module, name) or importlib.import_module(f"{node.module}.{name}")
+
+
 def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> None:
     module = BENCHMARKS.parent / "src/scoregate/kernel/types/limit_checks.py"
     source = module.read_bytes()
-    arguments = [str(module), "--tests", "tests/unit/core/test_limit_checks.py", "--check", "1"]
+    arguments = [str(module), "--tests", "tests/unit/kernel/test_limit_checks.py", "--check", "1"]
     process = subprocess.run(
         [sys.executable, str(BENCHMARKS / "mutants.py"), *arguments], capture_output=True, text=True, check=False
     )

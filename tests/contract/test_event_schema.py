@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from pydantic import VERSION, Discriminator, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from tests.integration.sdk.scripts import Home
-from tests.unit.core.test_event_json import events
+from tests.unit.kernel.test_event_json import events
 
 from scoregate.kernel.types.events import Event
 from scoregate.kernel.types.json_io import dump_event

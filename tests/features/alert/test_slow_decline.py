@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.features.alert.slow_decline import SlowDecline, decline_p, find_slow_declines
 from scoregate.kernel.compare.comparison import Comparison, compare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
-from tests.unit.core.builders import HALF, ExampleSuite, info, mark_source, run_of
+from tests.unit.kernel.builders import HALF, ExampleSuite, info, mark_source, run_of
 
 from scoregate.features.arms.comparison import compare_arms
 from scoregate.features.arms.section import ArmView, build_arms

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.errors import SettingsError
 from scoregate.features.decline.declare import DECLINE_WINDOW, MAX_DECLINE, Window, parse_window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.features.drift.control import _list_suites
 from scoregate.kernel.types.runs.dependencies import CarriedFrom

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.drift.step import STEP
 from scoregate.kernel.compare.comparison import compare

@@ -17,7 +17,7 @@ import anyio
 import pytest
 from tests.cli import run_cli
 from tests.features.history.runs import DAY, START, write_run
-from tests.unit.core.builders import mark_source
+from tests.unit.kernel.builders import mark_source
 
 from scoregate.features.history.embedded import EmbeddedHistory
 from scoregate.features.history.folders import import_folders, list_run_folders

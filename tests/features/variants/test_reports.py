@@ -7,7 +7,7 @@ import io
 import pytest
 from lxml import etree
 from rich.console import Console
-from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, make_view
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.host.conftest import Project, Ran
-from tests.unit.core.test_otlp import make_request
+from tests.unit.kernel.test_otlp import make_request
 
 from scoregate.kernel.judge.archive import read_run
 from scoregate.kernel.types.trajectories.trajectory import Trajectory

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import pytest
-from tests.unit.core.test_otlp import dump
+from tests.unit.kernel.test_otlp import dump
 
 from scoregate.agents import command_agent
 from scoregate.agents.receiver import TrialSpans, open_receiver

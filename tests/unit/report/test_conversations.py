@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from rich.console import Console
-from tests.unit.core.conversations import conversations, said
+from tests.unit.kernel.conversations import conversations, said
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE, hostile
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.types.runs.run import Run

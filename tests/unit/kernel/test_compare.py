@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, ExampleSuite, compared, info, row_of, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, compared, info, row_of, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel

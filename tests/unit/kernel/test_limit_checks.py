@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 
 import scoregate.kernel.types
 from scoregate.kernel.compare.comparison import compare

@@ -9,7 +9,7 @@ from math import exp, nan
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Measure

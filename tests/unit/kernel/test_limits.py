@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, compared, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, compared, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.core.conversations import conversations, said, values, words
+from tests.unit.kernel.conversations import conversations, said, values, words
 
 from scoregate.kernel.types.conversation import Conversation, EndReason, Reply, Turn
 from scoregate.kernel.types.json_io import dump

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel

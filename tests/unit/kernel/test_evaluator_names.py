@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import RowLabel

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.steps import STEPS
 from scoregate.kernel.judge.baseline import Baseline

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import f_oneway
-from tests.unit.core.builders import ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.statistics.group_test import test_groups as compare_groups

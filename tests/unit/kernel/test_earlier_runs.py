@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from scipy import stats
-from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.ci.test_archive import make_cases, make_run, write
+from tests.unit.kernel.test_archive import make_cases, make_run, write
 
 from scoregate.kernel.job.pipeline import with_history
 from scoregate.kernel.judge.archive import amend_run, read_run

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.unit.ci.test_archive import make_cases, make_run, write
+from tests.unit.kernel.test_archive import make_cases, make_run, write
 
 from scoregate.errors import RecordError, RunUnfinished, SettingsError, UsageError
 from scoregate.kernel.judge.archive import RunWriter, latest_run, mark_in_progress, read_run, recover

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from tests.unit.core.builders import ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChangeKind, find_evaluator_changes

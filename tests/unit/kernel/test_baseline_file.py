@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.unit.core.test_earlier_runs import make_dependencies, make_run
+from tests.unit.kernel.test_earlier_runs import make_dependencies, make_run
 
 from scoregate.errors import RecordError
 from scoregate.kernel.job.baseline.file import describe_run, find_file_baseline

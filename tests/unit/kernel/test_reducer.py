@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.builders import ERROR, HALF, ExampleSuite, scored
+from tests.unit.kernel.builders import ERROR, HALF, ExampleSuite, scored
 
 from scoregate.kernel.types.evaluation import Threshold, Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.core.builders import ExampleSuite, mark_source, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel

@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.variants import (
     MOST_VARIANTS,

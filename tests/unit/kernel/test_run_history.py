@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
-from tests.unit.core.builders import ERROR, ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.types.runs.history import history_after, merge_histories, with_history_of
 from scoregate.kernel.types.runs.past_runs import (

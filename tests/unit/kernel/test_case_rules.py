@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.core.builders import ERROR, ExampleSuite, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates

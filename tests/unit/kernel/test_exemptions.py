@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rich.console import Console
-from tests.unit.core.builders import mark_source
+from tests.unit.kernel.builders import mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
