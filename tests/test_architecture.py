@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from scoregate.features.steps import STEPS
 from scoregate.features.table import FEATURES
+from scoregate.kernel.job.steps import Step
 
 SOURCE = Path(__file__).parent.parent / "src"
 LONGEST_FILE = 400
@@ -246,6 +248,17 @@ def feature_of(module: str) -> str:
     """The feature that a module is a part of; empty for the kernel, the table, and what loads the steps."""
     parts = module.split(".")
     return parts[2] if parts[1:2] == ["features"] and len(parts) > 2 and parts[2] not in ("table", "steps") else ""
+
+
+def test_the_methods_of_a_step_are_hooks() -> None:
+    """The kernel would never call another one, such as a hook that has got another name."""
+    strangers = {
+        f"{step.name}: {name}"
+        for step in STEPS
+        for name in vars(type(step))
+        if not name.startswith("_") and not hasattr(Step, name) and name != "name"
+    }
+    assert strangers == set()
 
 
 def test_nothing_but_the_table_imports_a_feature() -> None:

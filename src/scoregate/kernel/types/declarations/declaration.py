@@ -75,7 +75,6 @@ BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
 ANY_TEXT: Kind[str | None] = Kind("str", None)
 GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
 TEXT: Kind[str | None] = Kind("Text", None)
-TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
 WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
 
 
