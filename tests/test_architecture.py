@@ -220,10 +220,11 @@ def test_only_its_folder_names_the_settings_of_a_feature() -> None:
 
 # What commands print of features besides the reports, and what it is.
 IMPORTED_FEATURES = {
+    ("scoregate.cli.compare_command", "exemptions"): "the entries of the working tree",
     ("scoregate.cli.compare_command", "variants"): "the rankings of the runs that it compares",
     ("scoregate.cli.accept_command", "exemptions"): "the command that writes entries",
     ("scoregate.cli.case_options", "exemptions"): "`--select` of cases that are in quarantine",
-    ("scoregate.cli.view_command", "exemptions"): "shows the page again if their files change",
+    ("scoregate.cli.view_command", "exemptions"): "the entries of the working tree, and their files",
     ("scoregate.cli.answer_command", "comments"): "the command that answers them",
     ("scoregate.cli.gateway_command", "gateway"): "the command that only serves it",
     ("scoregate.cli.history_command", "history"): "the command of the history",

@@ -11,6 +11,7 @@ from scoregate.cli.options import output_options, project_root
 from scoregate.cli.output import Output, OutputOptions, make_redactor, open_output, print_result, write_document
 from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
+from scoregate.features.exemptions.entries import read_tree_exemptions
 from scoregate.features.steps import STEPS
 from scoregate.features.variants.terminal import render_variants
 from scoregate.features.variants.view import build_variant_tables, variant_data
@@ -79,7 +80,8 @@ def command(
                     "there is no earlier run to compare with",
                     advice="Name one with --baseline RUN, or use --variants for the variants of RUN.",
                 )
-            print_result(judge(find_stored_sides(folder, root, settings, Change(baseline)), STEPS), None, output)
+            change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, read_tree_exemptions(root)))
+            print_result(judge(find_stored_sides(folder, root, settings, change), STEPS), None, output)
     return 0
 
 

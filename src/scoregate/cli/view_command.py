@@ -59,11 +59,15 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     """Render the report of a run with the current settings and reviews."""
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
+    from scoregate.features.exemptions.entries import read_tree_exemptions
     from scoregate.features.steps import STEPS
     from scoregate.kernel.judge.judge import judge
     from scoregate.kernel.report import html
+    from scoregate.kernel.types.exemptions import EXEMPTIONS
+    from scoregate.kernel.types.slots import NO_SLOTS
 
-    change = Change(NO_BASELINE if base is None else base, keeps_limits=True)
+    entries = NO_SLOTS.put(EXEMPTIONS, read_tree_exemptions(root))
+    change = Change(NO_BASELINE if base is None else base, entries, keeps_limits=True)
     sides = find_stored_sides(run, root, load_suite_settings(root, {}), change)
     return html.render(build_outcome_view(judge(sides, STEPS)))
 

@@ -86,7 +86,7 @@ class EventLog:
 
         Args:
             kind: the type of the event.
-            fields: the fields of this event type, see `core.events`.
+            fields: the fields of this event type, see `kernel.types.events`.
 
         Raises:
             NotRecordable: a field has no JSON form; nothing is written.

@@ -1,4 +1,4 @@
-"""All features, in the order in which their hooks are called and their sections are printed.
+"""All features, in the order in which their hooks are called, and their sections of one place are printed.
 
 Settings import this table, so a feature's module `declare` imports nothing heavy.
 """
@@ -22,13 +22,13 @@ from scoregate.kernel.types.declarations.declaration import Feature
 FEATURES: tuple[Feature, ...] = (
     Feature("setup"),
     Feature("imports"),
-    TRACES,  # what suites do at the gateway happens within their traces
+    TRACES,
     Feature("foreign"),
     CLUSTER,
     Feature("history"),  # the decline looks for earlier runs there
     DECLINE,
     Feature("resume"),
-    AFFECTED,  # what the base measured comes before what an earlier attempt did
+    AFFECTED,  # what the base measured replaces what an earlier attempt offers
     EXTRAS,
     Feature("comments"),
     Feature("exemptions"),  # which cases count comes before what moved

@@ -38,7 +38,7 @@ def set_baseline_outputs(store: Store, suite: str, evaluator: str, *, outputs: M
 
     Args:
         store: the store.
-        suite: the key of the suite's battles, see `core.baseline_outputs.battle_key`.
+        suite: the key of the suite's battles, see `kernel.types.runs.baseline_outputs.battle_key`.
         evaluator: the evaluator's id.
         outputs: the outputs, by the hash of the case.
 

@@ -14,7 +14,7 @@ from scoregate.store.protocol import Store
 
 
 class StoredSpan(BaseModel):
-    """A span of a trace; see `core.trace.Span`."""
+    """A span of a trace; see `kernel.types.trace.Span`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -10,7 +10,8 @@ from tests.integration.sdk.scripts import Home
 HEAVY = {
     "openai", "numpy", "pydantic", "httpx", "rich", "click", "jinja2", "psutil", "junit_xml", "pydantic_settings",
     "requests", "scipy", "pandas", "yaml", "sqlite3", "filelock", "genai_prices", "opentelemetry",
-    "scoregate.ci", "scoregate.cli",
+    "scoregate.kernel.host", "scoregate.kernel.judge", "scoregate.kernel.run", "scoregate.kernel.report",
+    "scoregate.kernel.job", "scoregate.features", "scoregate.cli",
 }  # fmt: skip
 LATE = {
     "json", "scoregate.kernel.types.trace", "scoregate.grading", "scoregate.store", "scoregate.testing.battle_state",

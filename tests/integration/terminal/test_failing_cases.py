@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 from tests.integration.host.conftest import Project, suite
 
+import scoregate
 from scoregate.kernel.report.cases import split_expected
 from scoregate.kernel.report.console_text import mark_differences
 from scoregate.kernel.types.frames import find_user_frames
@@ -88,4 +91,6 @@ def test_user_frames_are_preferred_and_hostile_text_is_escaped() -> None:
     assert [frame.describe("/p") for frame in find_user_frames(generated)] == ["<string>:8"]
     library = '  File "/usr/lib/python3.12/json/x.py", line 9, in g\n    raise E\n'
     assert [frame.describe("/p") for frame in find_user_frames(library)] == ["/usr/lib/python3.12/json/x.py:9: raise E"]
+    own = f'  File "{Path(scoregate.__file__).parent}/scorers/pairs.py", line 9, in g\n    raise E\n'
+    assert find_user_frames(text + own) == find_user_frames(text)
     assert find_user_frames('  File "' * 5_000 + "\n" * 5_000) == []

@@ -1,1 +1,1 @@
-"""Costs: what the run used, was expected to use, and what has no price."""
+"""Costs: what a run is expected to use, whether its budget suffices, and what it used."""

@@ -1,1 +1,1 @@
-"""Accepted regressions and the quarantine: what reports say about them."""
+"""Accepted regressions and the quarantine: their entries, which cases count, and what reports say."""

@@ -1,1 +1,1 @@
-"""What the machine, git and GitHub offer: processes, users, files, commits."""
+"""What the machine and git offer: processes, users, files, commits."""

@@ -1,4 +1,4 @@
-"""The pipeline: discover, plan, find a baseline, launch, record, compare, judge, report."""
+"""The pipeline: discover, find a baseline, plan, launch, record, compare, judge, report."""
 
 from __future__ import annotations
 

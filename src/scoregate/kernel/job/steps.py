@@ -90,7 +90,7 @@ class Work:
     Attributes:
         run: the run.
         baseline: what it is compared with.
-        plan: the plan of all suites, which reuses no results: what is measured more is new evidence.
+        plan: what ran, without stored results that were offered: what is measured more is new evidence.
         settings: the settings of the project.
         ports: run a part of the plan here or in the base's tree.
         slots: what features found for the judgement.
@@ -234,14 +234,14 @@ async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports)
 
 
 async def change_plan(steps: Sequence[Step], planned: PlannedRun) -> PlannedRun:
-    """Call this hook of each step in turn."""
+    """Leave out, by each step in turn, what need not run."""
     for step in steps:
         planned = await step.change_plan(planned)
     return planned
 
 
 async def finish_plan(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> PlannedRun:
-    """Call this hook of each step in turn."""
+    """Offer stored results by each step in turn; one may refuse the run."""
     for step in steps:
         planned = await step.finish_plan(planned, ports)
     return planned

@@ -94,7 +94,7 @@ class JudgeStep:
         return slots
 
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        """Add a comparison with another side."""
+        """Add what needs the whole comparison, such as one with another side."""
         return comparison
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:

@@ -97,6 +97,7 @@ class Recorder:
     ) -> Run:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         head = await self.describe(plan, settings, notices)
+        # The layer of the calls is the innermost: what suites ask there happens within their traces.
         around = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
         async with open_layers(around, self.make_launching(plan, settings, folder)) as layers:
             return await self._record(plan, settings, head, layers, folder=folder, excuses=excuses)

@@ -12,7 +12,7 @@ _FRAME = re.compile(
 )
 _PACKAGES = ("site-packages", "dist-packages")
 _LIBRARY = re.compile(r"/lib/python3\.\d+/|^<(?!string|stdin|ipython)")
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # noqa: PTH100, PTH120
+_OWN = os.path.abspath(__file__).removesuffix(os.path.join("kernel", "types", "frames.py"))  # noqa: PTH100, PTH118
 _LONGEST_CODE = 160
 _NO_FILE = "<string>"
 

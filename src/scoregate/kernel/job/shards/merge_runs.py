@@ -47,6 +47,7 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
         folder = path.resolve()
         try:
             run = read_run(latest_run(path))
+            confirmations_of(run)  # a slot is validated once it is read
         except RecordError:
             if expected is None:
                 raise

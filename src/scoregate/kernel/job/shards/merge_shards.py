@@ -28,6 +28,7 @@ from scoregate.kernel.types.runs.dependencies import merge_shard_dependencies
 from scoregate.kernel.types.runs.model_calls import merge_calls
 from scoregate.kernel.types.runs.run import Run, Script
 from scoregate.kernel.types.sharding.partition import MISSING_SHARD, MOST_SHARDS
+from scoregate.kernel.types.slots import Slots
 from scoregate.kernel.types.usage import sum_usage
 
 _MOST_PROBLEMS = 20
@@ -50,6 +51,7 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
         with suppress(RecordError):
             folder = run_folder(latest_run(path))
             head = read_head(folder / RUN_FILE)
+            Slots(head.slots).get(CONFIRMATIONS)  # a slot is validated once it is read
             if head.shard is None:
                 others.append(path)
             else:

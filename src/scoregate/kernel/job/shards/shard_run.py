@@ -1,4 +1,4 @@
-"""Run one shard of a partition: record its suites, confirm failures, and judge nothing."""
+"""Run one shard of a partition: record its suites, measure more for features, and judge nothing."""
 
 from __future__ import annotations
 

@@ -103,7 +103,10 @@ def doubts_base(settings: object) -> bool:
 
 
 class LimitFields(DeclaredLimits):
-    """The limits that can be set for all suites and for some, as in `core.policy.Limits`; None sets nothing."""
+    """The limits that can be set for all suites and for some, see `kernel.types.runs.policy.Limits`.
+
+    None sets nothing.
+    """
 
     min_pass_rate: Rate | None = None
     """Fail if a smaller share of the cases with a threshold passes. A case with several trials counts once, with the

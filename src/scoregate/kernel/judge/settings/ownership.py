@@ -33,7 +33,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = sorted(
     (
-        *("affected", "base_branch", "base_runs", "baseline", "cache", "check_run"),
+        *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache", "check_run"),
         *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
         *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
     )

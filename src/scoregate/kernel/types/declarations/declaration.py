@@ -233,7 +233,7 @@ class Feature:
     """A feature: its folder, and what the kernel must know before it imports more of it.
 
     Attributes:
-        name: the name of its folder, whose module `step` has its hooks.
+        name: the name of its folder. If it takes part in runs and has hooks, they are in its module `step`.
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
