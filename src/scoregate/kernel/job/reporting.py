@@ -114,13 +114,13 @@ class _Publishing:
 
     def __init__(self, context: JobContext, steps: Sequence[Step]) -> None:
         self._context, self._steps = context, steps
-        self._of_features: list[Publisher] = []
+        self._feature_publishers: list[Publisher] = []
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for step in self._steps:
-                self._of_features += await stack.enter_async_context(step.open_publishers(self._context))
+                self._feature_publishers += await stack.enter_async_context(step.open_publishers(self._context))
             yield
 
     async def publish(self, view: ReportView) -> Delivery:
@@ -129,4 +129,4 @@ class _Publishing:
         from scoregate.kernel.job.reports import load_renderers
 
         target = make_publish_target(self._context, load_renderers())
-        return await deliver(view, target, (*PUBLISHERS, *self._of_features))
+        return await deliver(view, target, (*PUBLISHERS, *self._feature_publishers))

@@ -24,7 +24,6 @@ from scoregate.kernel.judge.settings import Settings, ShowOutputs
 from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.dependencies.project import open_use_recorder
 from scoregate.kernel.run.launch import (
-    AroundLaunches,
     CallService,
     EmitEvent,
     EventsReceived,
@@ -35,6 +34,7 @@ from scoregate.kernel.run.launch import (
     Launching,
     LaunchLayer,
     Notice,
+    OpenLayer,
     launch_all,
     open_layers,
 )
@@ -76,7 +76,7 @@ class Recorder:
     environ: Mapping[str, str]
     redact: Redactor
     new_identity: Callable[[], Identity | None]
-    layers: Sequence[AroundLaunches]
+    layers: Sequence[OpenLayer]
     observers: Sequence[Observer]
     stop: anyio.Event
     branch: str | None = None
@@ -98,8 +98,8 @@ class Recorder:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         head = await self.describe(plan, settings, notices)
         # The layer of the calls is the innermost: what suites ask there happens within their traces.
-        around = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
-        async with open_layers(around, self.make_launching(plan, settings, folder)) as layers:
+        openers = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
+        async with open_layers(openers, self.make_launching(plan, settings, folder)) as layers:
             return await self._record(plan, settings, head, layers, folder=folder, excuses=excuses)
 
     def make_launching(self, plan: Plan, settings: Settings, folder: str) -> Launching:

@@ -16,12 +16,12 @@ from scoregate.kernel.run.launch.events import (
     UsageCounted,
 )
 from scoregate.kernel.run.launch.layer import (
-    AroundLaunches,
     CallService,
     Launching,
     LaunchLayer,
     LeftResults,
     MakeEnvironment,
+    OpenLayer,
     ResultWatch,
     count_calls,
     open_layers,
@@ -29,7 +29,6 @@ from scoregate.kernel.run.launch.layer import (
 from scoregate.kernel.run.launch.process import Host, launch_all
 
 __all__ = [
-    "AroundLaunches",
     "CallService",
     "EmitEvent",
     "EventsReceived",
@@ -44,6 +43,7 @@ __all__ = [
     "MakeEnvironment",
     "MediaReceived",
     "Notice",
+    "OpenLayer",
     "Printed",
     "Progress",
     "ResultWatch",

@@ -113,14 +113,14 @@ class LaunchLayer:
         return run
 
 
-AroundLaunches: TypeAlias = Callable[[Launching], AbstractAsyncContextManager[LaunchLayer | None]]
+OpenLayer: TypeAlias = Callable[[Launching], AbstractAsyncContextManager[LaunchLayer | None]]
 
 
 @asynccontextmanager
-async def open_layers(around: Iterable[AroundLaunches], launching: Launching) -> AsyncIterator[tuple[LaunchLayer, ...]]:
+async def open_layers(openers: Iterable[OpenLayer], launching: Launching) -> AsyncIterator[tuple[LaunchLayer, ...]]:
     """The layers of a recording until the block ends."""
     async with AsyncExitStack() as stack:
-        layers = [await stack.enter_async_context(open_layer(launching)) for open_layer in around]
+        layers = [await stack.enter_async_context(open_layer(launching)) for open_layer in openers]
         yield tuple(layer for layer in layers if layer is not None)
 
 
@@ -139,6 +139,6 @@ class CallService:
         explain_unreachable: why what it gets the name of, on another machine, can't use it.
     """
 
-    around_launches: AroundLaunches
+    around_launches: OpenLayer
     hidden: frozenset[str]
     explain_unreachable: Callable[[str], UsageError]
