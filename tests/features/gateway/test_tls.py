@@ -33,10 +33,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def openssl(*words: str) -> None:
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
-    openssl("req", "-x509", *EC, "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=own authority")
+    # Python 3.13 refuses an authority that doesn't say so, and a certificate that doesn't name its authority.
+    usage = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
+    openssl("req", "-x509", *EC, "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=own authority", *usage)
     for name in ("server", "other"):
         openssl("req", *EC, "-nodes", "-keyout", f"{name}.key", "-out", "request", "-subj", "/CN=gateway")
-        (folder / "names").write_text("subjectAltName=DNS:gateway.test,IP:127.0.0.1\n")
+        (folder / "names").write_text(
+            "subjectAltName=DNS:gateway.test,IP:127.0.0.1\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n"
+        )
         signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-days", "1")
         openssl("x509", "-req", "-in", "request", *signed, "-out", f"{name}.pem")
     openssl("pkey", "-in", "server.key", "-aes256", "-passout", "pass:word", "-out", "encrypted.key")
