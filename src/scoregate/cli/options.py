@@ -82,7 +82,7 @@ def _make_option(declared: Declared, option: Option) -> Callable[[Any], Any]:
         names = ["/--no-".join((names[0], names[0].removeprefix("--")))] if isinstance(declared, Setting) else names
     elif kind.by:
         form |= {"callback": lambda _context, _option, value: None if value is None else parse_table(value)}
-    elif kind.name not in ("Text", "Texts"):
+    elif kind.name != "Text":
         form |= {"type": int if kind.name == "NonNegativeInt" else float}
     if option.bare:
         form |= {"is_flag": False, "flag_value": option.bare}

@@ -15,10 +15,9 @@ from scoregate.kernel.run.dependencies.changes import Changes
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.recording import digest_launch
 from scoregate.kernel.run.dependencies.tree import Tree
-from scoregate.kernel.run.kept_results import describe_source
+from scoregate.kernel.run.kept_results import describe_unaffected
 from scoregate.kernel.run.plan import KeptCases
 from scoregate.kernel.run.reuse import offer_results
-from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.run import Run
 
 
@@ -65,10 +64,7 @@ def _choose(planned: PlannedRun, base: Run, tree: Tree, folder: str, keeps_cases
 def _describe_choice(base: Run, carried: Collection[str], *, has_rows: bool) -> str:
     if not carried:
         return "" if has_rows else "All suites ran: each may be affected by the change"
-    suites = sum(suite.script in carried for suite in base.suites)
-    number, depends = number_format.count(suites, "suite"), "it depends" if suites == 1 else "they depend"
-    source = describe_source(base).name
-    return f"{number} did not run, because nothing that {depends} on changed: the results are those of {source}"
+    return describe_unaffected(sum(suite.script in carried for suite in base.suites), "suite", base)
 
 
 async def offer_kept_cases(planned: PlannedRun, kept: KeptCases, ports: Ports) -> PlannedRun:

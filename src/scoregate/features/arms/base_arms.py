@@ -14,9 +14,8 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import BaselineKind
 from scoregate.kernel.judge.settings.limit_fields import doubts_base
 from scoregate.kernel.run.dependencies.project import read_project_tree
-from scoregate.kernel.run.kept_results import describe_source
+from scoregate.kernel.run.kept_results import describe_unaffected
 from scoregate.kernel.run.plan import Launch
-from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.arms import Arm
 from scoregate.kernel.types.runs.run import Run
 
@@ -44,13 +43,10 @@ async def carry_arms(planned: PlannedRun) -> PlannedRun:
     kept = frozenset(each.name for each in plan.launches if each.source.arm and _is_same(each, base))
     if not kept:
         return planned
-    arms, depends = number_format.count(len(kept), "arm"), "it depends" if len(kept) == 1 else "they depend"
-    source = describe_source(base).name
-    notice = f"{arms} did not run, because nothing that {depends} on changed: the results are those of {source}"
     return replace(
         planned,
         plan=plan.carry_scripts(base, kept),
-        notices=(*planned.notices, notice),
+        notices=(*planned.notices, describe_unaffected(len(kept), "arm", base)),
         reasons={name: "" if name in kept else why for name, why in planned.reasons.items()},
     )
 

@@ -64,8 +64,8 @@ class PartRecorder:
         recorder = self.recorder
         if not plan.launches:
             return await recorder.record(plan, settings, notices, folder=folder, excuses=excuses)
-        around = () if recorder.calls is None else (recorder.calls.around_launches,)
-        async with open_layers(around, recorder.make_launching(plan, settings, folder)) as layers:
+        openers = () if recorder.calls is None else (recorder.calls.around_launches,)
+        async with open_layers(openers, recorder.make_launching(plan, settings, folder)) as layers:
             return await self._record(plan, settings, notices, layers, folder=folder, excuses=excuses)
 
     async def _record(

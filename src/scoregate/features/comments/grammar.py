@@ -9,8 +9,8 @@ from scoregate.kernel.job.comment_command import (
     Command,
     CommandKind,
     CommandRefused,
+    quote_word,
     refuse_extra_arguments,
-    show_word,
 )
 from scoregate.kernel.types.records import record
 
@@ -55,4 +55,4 @@ def parse_command(text: str, kinds: Sequence[CommandKind], *, today: str) -> Com
         if kind.name == name:
             return kind.parse(words, today)
     names = ", ".join([*(kind.name for kind in kinds), HELP])
-    raise CommandRefused(f"there is no command {show_word(name)}", advice=f"Commands are: {names}.")
+    raise CommandRefused(f"there is no command {quote_word(name)}", advice=f"Commands are: {names}.")

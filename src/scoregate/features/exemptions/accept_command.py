@@ -28,8 +28,8 @@ from scoregate.kernel.job.comment_command import (
     CommandKind,
     CommandRefused,
     check_glob,
+    quote_word,
     set_once,
-    show_word,
 )
 from scoregate.kernel.job.commit_files import GitHubFiles
 from scoregate.kernel.job.github.base import find_merged_base
@@ -106,7 +106,7 @@ def _parse(words: Sequence[str], today: str) -> AcceptCommand:
     for word in head[4:]:
         name, equals, value = word.partition("=")
         if not equals or name not in patterns:
-            raise CommandRefused(f"{show_word(word)} is not an argument", command=_USAGE)
+            raise CommandRefused(f"{quote_word(word)} is not an argument", command=_USAGE)
         set_once(options, name, value, patterns[name], _USAGE)
     return AcceptCommand(
         check_glob(head[0], _USAGE),
@@ -124,7 +124,7 @@ def _check_day(text: str, today: str) -> str:
     except ValueError:
         day = None
     if day is None:
-        raise CommandRefused(f"{show_word(text)} is not a day; write it as 2026-12-31")
+        raise CommandRefused(f"{quote_word(text)} is not a day; write it as 2026-12-31")
     if text < today:
         raise CommandRefused(f"{text} is over", advice=f"Name a day from {today} (UTC) on.")
     return text
@@ -136,7 +136,7 @@ def _parse_drop(text: str) -> float:
     except ValueError:
         drop = 0.0
     if not 0 < drop <= 1:
-        raise CommandRefused(f"at_most must be above 0 and at most 1, not {show_word(text)}")
+        raise CommandRefused(f"at_most must be above 0 and at most 1, not {quote_word(text)}")
     return drop
 
 

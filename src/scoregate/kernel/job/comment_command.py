@@ -148,7 +148,7 @@ def check_glob(word: str, usage: str) -> str:
         CommandRefused: it is none.
     """
     if not _GLOB.fullmatch(word):
-        raise CommandRefused(f"{show_word(word)} is not a glob of names", advice=SPACES, command=usage)
+        raise CommandRefused(f"{quote_word(word)} is not a glob of names", advice=SPACES, command=usage)
     return word
 
 
@@ -161,7 +161,7 @@ def set_once(options: dict[str, str], name: str, value: str, pattern: re.Pattern
     if name in options:
         raise CommandRefused(f"{name} is given twice")
     if not pattern.fullmatch(value):
-        raise CommandRefused(f"{show_word(value)} is not a value for {name}", command=usage)
+        raise CommandRefused(f"{quote_word(value)} is not a value for {name}", command=usage)
     options[name] = value
 
 
@@ -172,9 +172,9 @@ def refuse_extra_arguments(words: Sequence[str], usage: str) -> None:
         CommandRefused: it has.
     """
     if words:
-        raise CommandRefused(f"{show_word(words[0])} is not an argument", command=usage)
+        raise CommandRefused(f"{quote_word(words[0])} is not an argument", command=usage)
 
 
-def show_word(word: str) -> str:
+def quote_word(word: str) -> str:
     """A word of a command for a message."""
     return repr(word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}…")

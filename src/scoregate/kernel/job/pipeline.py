@@ -46,7 +46,7 @@ _LATEST_PRELOAD_S = 1.0
 _NOT_RUN = Baseline(
     None, "this command runs no suites, so it can't rerun the baseline; name another baseline", unreadable=True
 )
-_NOT_SOUGHT = Baseline(None, "the run was interrupted")
+NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
@@ -91,7 +91,7 @@ async def _plan(suites: DiscoveredSuites, settings: Settings, ports: Ports, step
     """What will run and what it is compared with, before results of earlier runs are reused."""
     context, stop = ports.reporting.context, ports.stop
     slots = await run_until_stopped(stop, find_sides(steps, context, settings), stopped=NO_SLOTS)
-    baseline = await run_until_stopped(stop, find_baseline(settings, ports.reporting), stopped=_NOT_SOUGHT)
+    baseline = await run_until_stopped(stop, find_baseline(settings, ports.reporting), stopped=NOT_SOUGHT)
     interpreter = await run_until_stopped(stop, ports.prepare(settings, suites.sources), stopped=_NOT_PREPARED)
     plan = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
     frameworks = describe_frameworks(suites.frameworks, has_settings=bool(settings.file_values))

@@ -81,6 +81,19 @@ def describe_source(run: Run) -> CarriedFrom:
     return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.dirty else name, run.finished)
 
 
+def describe_unaffected(number: int, noun: str, base: Run) -> str:
+    """The notice of suites or arms that did not run.
+
+    Args:
+        number: how many they are.
+        noun: what they are, in the singular.
+        base: the run whose results they keep.
+    """
+    depends = "it depends" if number == 1 else "they depend"
+    did_not_run = f"{number_format.count(number, noun)} did not run, because nothing that {depends} on changed"
+    return f"{did_not_run}: the results are those of {describe_source(base).name}"
+
+
 def _describe(suite: SuiteResult, source: CarriedFrom, files: Collection[str]) -> str:
     total = len(suite.columns)
     ran = total - suite.columns.reused

@@ -16,7 +16,7 @@ from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.host import git
 from scoregate.kernel.host.cancel import run_until_stopped
 from scoregate.kernel.job.base_values import add_base_values
-from scoregate.kernel.job.pipeline import find_baseline, settle_run
+from scoregate.kernel.job.pipeline import NOT_SOUGHT, find_baseline, settle_run
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.shards.sharding import (
     check_partition,
@@ -49,7 +49,6 @@ from scoregate.kernel.types.sharding.partition import Partition
 from scoregate.kernel.types.slots import NO_SLOTS
 
 _INCOMPLETE = 3
-_STOPPED = Baseline(None, "the run was interrupted")
 _NO_PYTHON = Interpreter(("python",), "only names are read")
 
 
@@ -120,7 +119,7 @@ async def run_shard(
     check_shards(settings)
     suites = await ports.discover(settings)
     settings = merge_suite_gates(settings, suites.sources)
-    baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=_STOPPED)
+    baseline = await run_until_stopped(ports.stop, find_baseline(settings, ports.reporting), stopped=NOT_SOUGHT)
     partition = await _find_partition(
         make_plan(suites, settings, interpreter=_NO_PYTHON, root=ports.root), baseline, settings, request
     )

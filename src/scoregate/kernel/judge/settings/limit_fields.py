@@ -44,7 +44,6 @@ _TYPES: Mapping[str, Any] = {
     "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
     "Text": Text,
-    "Texts": Texts,
     "bool": bool,
     "str": str,
 }
