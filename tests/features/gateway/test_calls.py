@@ -7,6 +7,8 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
+from contextlib import closing
 
 import httpx
 import pytest
@@ -233,25 +235,33 @@ def test_a_broken_stream_is_an_error_of_the_client(start_gateway: StartGateway, 
 
 
 def test_a_disconnect_ends_the_call(start_gateway: StartGateway, provider: Provider) -> None:
-    left = threading.Event()
+    received, answered = threading.Event(), threading.Event()
 
     def respond(_: Received) -> Prepared:
-        left.wait(60)
+        received.set()
+        answered.wait(60)
         return Prepared(completion("late"))
 
     provider.respond = respond
     client = start_gateway()
-    with pytest.raises(httpx.ReadTimeout):
-        client.http.post(
-            "/openai/v1/chat/completions",
-            json=question("x"),
-            headers={"authorization": f"Bearer {client.session.token}"},
-            timeout=httpx.Timeout(60, read=0.1),
-        )
-    left.set()
+    address = httpx.URL(client.gateway.address)
+    with closing(http.client.HTTPConnection(address.host, address.port, timeout=60)) as left:
+        headers = {"authorization": f"Bearer {client.session.token}", "content-type": "application/json"}
+        left.request("POST", "/openai/v1/chat/completions", json.dumps(question("x")), headers)
+        assert received.wait(60)
+    # The provider answers only after the gateway has noticed that the client left, or the call would be a success.
+    _wait_for(lambda: client.counts().failed == 1)
+    answered.set()
     provider.respond = lambda _: Prepared(completion("next"))
     assert client.post().content == completion("next")
     assert (client.counts().calls, client.counts().failed, client.counts().recovered) == (2, 1, 0)
+
+
+def _wait_for(holds: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 def _chunk(data: object) -> bytes:
