@@ -13,7 +13,8 @@ from scoregate.kernel.compare.pairing import Side, case_clusters, pair_sides, qu
 from scoregate.kernel.compare.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.kernel.compare.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.kernel.gate.families import LEAST_CASES
-from scoregate.kernel.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
+from scoregate.kernel.gate.finding import Finding, RatioTest, SuiteContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import (
     COST,

@@ -13,7 +13,6 @@ from scoregate.kernel.compare.flips import pair_pass_rates
 from scoregate.kernel.compare.pairing import Pairs
 from scoregate.kernel.compare.statistics.significance import sign_flip_test
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.context import ReportContext, source_url
 from scoregate.kernel.report.rows import ReportState, findings_by_suite
 from scoregate.kernel.report.spending import (
@@ -22,6 +21,7 @@ from scoregate.kernel.report.spending import (
     format_spending,
     measure_spending,
 )
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import Columns, known_values
