@@ -21,6 +21,7 @@ from scoregate.kernel.report.spending import (
     format_spending,
     measure_spending,
 )
+from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -273,7 +274,7 @@ def _cost_change(comparison: Comparison) -> float | None:
     changes = [
         now - before
         for new, old in paired_suites(comparison)
-        if (now := new.cost) is not None and (before := old.cost) is not None
+        if (now := find_known(new.cost)) is not None and (before := find_known(old.cost)) is not None
     ]
     return sum(changes) if changes else None
 
