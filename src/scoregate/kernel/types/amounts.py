@@ -1,6 +1,7 @@
 """Amounts such as costs and tokens: a number, a sum of which a part is unknown, or the reason why nothing is known.
 
-Only `add` sums them, and only the functions below compare them with a limit. So an unknown part is never taken for 0.
+Only `add` sums them, and only `check_limit` and `uses_up` compare them with a limit. So an unknown part is never taken
+for 0.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from scoregate.kernel.types.conclusion import Conclusion
-from scoregate.kernel.types.limit_checks import exceeds
+from scoregate.kernel.types.limit_checks import exceeds, reaches
 from scoregate.kernel.types.records import record
 
 _LONGEST_NAME = 100
@@ -107,3 +108,23 @@ def check_limit(amount: Amount, limit: float) -> Conclusion:
     if known is not None and exceeds(known, limit):
         return Conclusion.FAILED
     return Conclusion.PASSED if find_missing(amount) is None else Conclusion.UNMEASURABLE
+
+
+def uses_up(amount: Amount, budget: float) -> bool:
+    """Whether the known part leaves nothing of a budget."""
+    known = find_known(amount)
+    return known is not None and reaches(known, budget)
+
+
+@record
+class BudgetUse:
+    """US dollars and tokens of a budget that are spent or reserved."""
+
+    cost: float = 0.0
+    tokens: float = 0.0
+
+    def __add__(self, other: BudgetUse) -> BudgetUse:
+        return BudgetUse(self.cost + other.cost, self.tokens + other.tokens)
+
+    def __sub__(self, other: BudgetUse) -> BudgetUse:
+        return BudgetUse(self.cost - other.cost, self.tokens - other.tokens)
