@@ -89,7 +89,7 @@ def _join(missing: Iterable[Unknown | None]) -> Unknown:
     if not parts:
         return NOT_REPORTED
     names = {name for each in parts for name in each.text.split(", ")}
-    return Unknown(max(each.why for each in parts), ", ".join(sorted(names)))
+    return Unknown(parts[0].why, ", ".join(sorted(names)))
 
 
 def find_known(amount: Amount) -> float | None:
