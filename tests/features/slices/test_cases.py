@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from scoregate.kernel.types.runs import slices
+from scoregate.features.slices import cases as slices
+from scoregate.features.slices.cases import (
+    LONGEST_VALUE,
+    collect_slices,
+    read_values,
+)
+from scoregate.features.slices.declare import MOST_FIELDS, find_limited_fields
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.runs.slices import (
-    LONGEST_VALUE,
-    MOST_FIELDS,
-    collect_slices,
-    find_limited_fields,
-    read_values,
-)
 
 
 def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:
