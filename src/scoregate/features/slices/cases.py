@@ -95,25 +95,9 @@ def _is_short(content: str | Sequence[str]) -> bool:
     return len(texts) <= _MOST_OF_CASE and sum(map(len, texts)) <= _LONGEST_TEXT
 
 
-def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
-    """The values of a field of a case: its tags, or what its input, `metadata` or `input.input` has under the name.
-
-    A list gives several values. Other structures give none.
-
-    Args:
-        case: the case.
-        field: the name of the field; dots lead into nested fields.
-    """
-    return _content_values(case.tags if field in TAG_FIELDS else find_field(case.input, field))
-
-
 def _content_values(content: Any) -> tuple[str, ...]:
     parts = content if isinstance(content, list | tuple) else (content,)
-    return _values(parts[:_MOST_OF_CASE])
-
-
-def _values(parts: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(_value_text, parts))))
+    return tuple(dict.fromkeys(filter(None, map(_value_text, parts[:_MOST_OF_CASE]))))
 
 
 def _value_text(value: Any) -> str:

@@ -13,7 +13,6 @@ from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.agreeing_runs import suites_with_evaluator
 from scoregate.kernel.compare.compared_suites import ComparedSuite
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel, with_estimate
-from scoregate.kernel.compare.extra_trials import ExtraTrials
 from scoregate.kernel.compare.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides, score_side
 from scoregate.kernel.types.records import record
@@ -43,11 +42,6 @@ class SlicedSuite:
         """The suite in the runs of the baseline, if its trials count; the newest first."""
         return self.compared.baselines if self.compared.suite.evidence.counts_all(Use.SLICES) else ()
 
-    @property
-    def extras(self) -> ExtraTrials | None:
-        """More trials of some cases on both sides, if they count."""
-        return self.compared.extras if does_count(TrialRole.EXTRA, Use.SLICES) else None
-
 
 @record
 class SliceSides:
@@ -64,8 +58,9 @@ class SliceSides:
         """Read the scores of an evaluator."""
         new, baseline = [sliced.compared.suite], suites_with_evaluator(sliced.baselines, evaluator)
         pairs = [(new, baseline)]
-        if sliced.extras is not None:
-            pairs.append(([*new, *sliced.extras.new], [*baseline, *sliced.extras.baseline]))
+        extras = sliced.compared.extras
+        if extras is not None and does_count(TrialRole.EXTRA, Use.SLICES):
+            pairs.append(([*new, *extras.new], [*baseline, *extras.baseline]))
         scores = [each for sides in pairs for each in _read_scores(evaluator, *sides)]
         test_new, test_baseline = scores[2:] or (None, None)
         return cls(sliced, scores[0], scores[1], test_new, test_baseline)
