@@ -49,7 +49,7 @@ GROUPS = {
         "working_directory paths suite config commands configs agent arms max_suites"
         " max_cases repeats timeout message affected affected_push approved"
     ),
-    "The environment of suites": "env_file python python_version install install_groups",
+    "The environment of suites": "env_file",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
         "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop * fail_on_regression"
@@ -60,7 +60,7 @@ GROUPS = {
     "The comparison": "alpha min_effect margin min_ratio evaluators",
     "Models": "model model_base_url model_headers cache prices gateway",
     "People": "min_agreement min_overrides",
-    "Reports": ("out keep_runs comment slices show_outputs annotations check_run key github_token"),
+    "Reports": ("out keep_runs comment slices show_outputs annotations key github_token"),
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -76,7 +76,6 @@ TYPES = {
     "Text": "text",
     "ClusterText": "text",
     "Texts": "list of texts",
-    "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
     "ProjectGlobs": "list of texts",
     "BaseRuns": "whole number from 1 to 20",

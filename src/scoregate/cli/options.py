@@ -179,7 +179,7 @@ publish_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--annotations/--no-annotations", default=None, help="Annotate the lines of suites and cases with findings."
     ),
-    click.option("--check-run/--no-check-run", default=None, help="Create a separate check on the head commit."),
+    *list_declared_options("publish"),
     click.option(
         "--key",
         metavar="NAME",

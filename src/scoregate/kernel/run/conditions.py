@@ -13,7 +13,7 @@ from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
 from scoregate.kernel.run.code_digest import read_code
 from scoregate.kernel.types.runs.run import Conditions
 
-_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
+_SETTINGS = ("model", "model_base_url", "model_headers")
 
 
 async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | None) -> Conditions:
@@ -25,6 +25,7 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
         tree: what is checked out; None outside a repository.
     """
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
+    chosen |= {each.name: each.of(settings) for each in FEATURE_SETTINGS if each.decides_results == "always"}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
     if clusters := settings.policy().cluster_settings:
@@ -33,7 +34,7 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
     if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
         # What answers the calls of models: other servers, or recorded calls.
         chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
-    declared = (each for each in FEATURE_SETTINGS if each.decides_results)
+    declared = (each for each in FEATURE_SETTINGS if each.decides_results == "set")
     chosen |= {each.name: each.of(settings) for each in declared if each.of(settings) != each.default}
     values = to_json(chosen, serialize_unknown=True)
     digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out

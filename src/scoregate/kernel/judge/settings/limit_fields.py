@@ -44,6 +44,7 @@ _TYPES: Mapping[str, Any] = {
     "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
     "Text": Text,
+    "Texts": Texts,
     "bool": bool,
     "str": str,
 }

@@ -211,7 +211,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "slices": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
-    "install_groups": _parse_list,
     "agent": _parse_json,
     "arms": _parse_json,
     "commands": _parse_json,

@@ -25,7 +25,6 @@ from scoregate.kernel.judge.settings.fields import (
     CommentMode,
     Count,
     Factor,
-    GroupNames,
     NonNegativeInt,
     Origins,
     PolicySource,
@@ -56,7 +55,7 @@ class Settings(FeatureSettings, LimitFields):
 
     `working_directory` is the root itself, so a file in it can't set it.
     `config` names test configs that are run as suites, `configs` sets how.
-    `timeout` is in seconds, for each suite process. `install` is `auto`, a keyword or a command. `origins` has the
+    `timeout` is in seconds, for each suite process. `origins` has the
     place of each value by path of keys, and `notices` are warnings, such as a misspelled environment variable.
     `file_values` are the values in the project's file. If the base's settings judge a change, `proposed` are the
     change's own; `policy_problem` is the reason why the base's settings are missing. `selection` is what the command
@@ -121,23 +120,6 @@ class Settings(FeatureSettings, LimitFields):
     """A file with variables for the suites, such as `.env`. Variables that are set already win. Without this setting,
     no such file is read. If a settings file names it, it may be missing, as in CI.
     """
-    python: Text | None = None
-    """The Python interpreter that runs suites. Without it: the active virtual environment, `.venv`, `uv run`, Poetry's
-    environment, or the interpreter of scoregate, whichever is found first.
-    """
-    python_version: Text | None = None
-    """The Python version of the environment that `install` creates. Without it: the version that the project
-    asks for.
-    """
-    install: Text = "auto"
-    """How the environment of the suites is created: `uv-sync`, `poetry`, `pdm`, `pipenv`, `requirements`, `project`,
-    `node`, `none`, or a shell command. `auto` creates one only in the action, from the first of these files: `uv.lock`
-    (also of a workspace), `poetry.lock`, `pdm.lock`, `pylock.toml`, `Pipfile.lock`, `requirements.txt`,
-    `pyproject.toml`, `setup.py`. Commands that need Node.js get it there, too, with the packages of `package.json`.
-    `node` provides only these.
-    """
-    install_groups: GroupNames = ()
-    """Dependency groups and extras that `install` adds, by name."""
     commands: Commands = ()
     """Suites that are commands, in any language: tables `[[commands]]`."""
     configs: OfflineConfigs = ()
@@ -166,8 +148,6 @@ class Settings(FeatureSettings, LimitFields):
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""
     annotations: bool = True
     """Show failures as annotations at the lines of their suites."""
-    check_run: bool = False
-    """Add a check run of its own to the head commit. It needs the permission `checks: write`."""
     key: Text | None = None
     """Identifies one of several uses in a repository, such as a leg of a matrix. Without it: workflow and job."""
     github_token: SecretStr | None = None

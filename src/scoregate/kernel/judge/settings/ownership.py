@@ -21,8 +21,8 @@ WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", 
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
     {
-        *("install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version"),
-        *("timeout", *_list_owned(Owner.HEAD)),
+        *("keep_runs", "max_suites", "message", "out", "timeout"),
+        *_list_owned(Owner.HEAD),
     }
 )
 # What is run, what it is compared with, what is required of it, and what is published.
@@ -33,7 +33,7 @@ _ADDED_BY_NAME = ("commands", "configs")
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = sorted(
     (
-        *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache", "check_run"),
+        *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache"),
         *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
         *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
     )

@@ -27,7 +27,8 @@ TABLES = (
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
-_PATHS = ("out", "python", "baseline", "env_file")
+_PROGRAMS = tuple(each.name for each in FEATURE_SETTINGS if each.is_program)
+_PATHS = ("out", "baseline", "env_file", *_PROGRAMS)
 # Why no file can set a setting, and what to do instead.
 _REFUSALS = {
     "approved": (", but a change can't approve itself", "Remove it. The workflow sets it."),
@@ -92,7 +93,7 @@ def with_relative_paths(layer: Layer, base: Path, *, root: Path) -> Layer:
         value = values.get(name)
         if not isinstance(value, str):
             continue
-        is_program_name = name == "python" and os.sep not in value
+        is_program_name = name in _PROGRAMS and os.sep not in value
         is_keyword = name == "baseline" and parse_baseline_kind(value) is not BaselineKind.FILE
         if not is_program_name and not is_keyword:
             values[name] = _join(folder, value)

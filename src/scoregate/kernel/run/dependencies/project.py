@@ -50,7 +50,8 @@ def _list_settings_paths(root: Path, tree: Tree, settings: Settings) -> tuple[st
     declared = (each.of(settings) for each in FEATURE_SETTINGS if each.is_path)
     places = [root / each for each in (settings.env_file, *declared) if each]
     named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]
-    files = (os.path.relpath(root / word, tree.top) for word in settings.install.split())
+    words = (word for each in FEATURE_SETTINGS if each.is_command for word in each.of(settings).split())
+    files = (os.path.relpath(root / word, tree.top) for word in words)
     return (*named, *(each for each in files if each in tree.tracked))
 
 

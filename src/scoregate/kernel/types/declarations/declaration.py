@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -75,6 +75,7 @@ BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
 ANY_TEXT: Kind[str | None] = Kind("str", None)
 GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
 TEXT: Kind[str | None] = Kind("Text", None)
+TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
 WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
 
 
@@ -83,7 +84,7 @@ def choose_from(choices: type[StrEnum], *, is_list: bool = False) -> Kind[Any]:
     return Kind("", None, choices=choices, is_list=is_list)
 
 
-OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "skip"]
+OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "publish", "skip"]
 
 
 @record
@@ -164,9 +165,11 @@ class Setting(Generic[_T]):
         below: the same for the reference, if it differs.
         is_shared: whether shards of one run must agree on it.
         doubts_base: whether results of the base are not reused while it is set.
-        decides_results: whether results are only reused if it is equal.
+        decides_results: whether results are only reused if it is equal; `set` leaves its default out of the digest.
         moves_suites: whether suites run on another machine unless it has its default.
         is_path: whether it can name a file or folder of the project, which suites depend on.
+        is_command: whether it can be a command, and suites depend on the files of the project that it names.
+        is_program: whether it is a program; its path on the command line is relative to the current folder.
         option: its option on the command line; None for none.
     """
 
@@ -183,9 +186,11 @@ class Setting(Generic[_T]):
     below: str = ""
     is_shared: bool = False
     doubts_base: bool = False
-    decides_results: bool = False
+    decides_results: Literal["", "set", "always"] = ""
     moves_suites: bool = False
     is_path: bool = False
+    is_command: bool = False
+    is_program: bool = False
     option: Option | None = None
 
     def of(self, settings: object) -> _T:
@@ -197,7 +202,7 @@ class Setting(Generic[_T]):
 Declared = Limit[Any] | Setting[Any]
 
 
-def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
+def insert_names(names: Iterable[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
     """Names in their order, with more of them.
 
     Args:
@@ -206,8 +211,15 @@ def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> l
     """
     followers: dict[str, list[str]] = {}
     for name, after in inserted:
-        followers.setdefault(after if after in names else "", []).append(name)
-    return [*(each for name in names for each in (name, *followers.get(name, ()))), *followers.get("", ())]
+        followers.setdefault(after, []).append(name)
+
+    def follow(name: str) -> Iterator[str]:
+        yield name
+        for follower in followers.pop(name, ()):
+            yield from follow(follower)
+
+    known = [each for name in names for each in follow(name)]
+    return [*known, *(each for name in [*followers] for each in follow(name) if each != name)]
 
 
 @record
