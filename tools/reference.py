@@ -25,9 +25,9 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
 from scoregate.kernel.judge.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.setting_fields import SettingFields
 from scoregate.kernel.types.declarations.declaration import Declared, Owner, Setting, insert_names
 
 ROOT = Path(__file__).parent.parent
@@ -212,9 +212,9 @@ def list_settings() -> str:
     """Every setting by group: what it does, its type and default, and where else it can be set."""
     groups = {group: _insert_declared(group, names) for group, names in GROUPS.items()}
     grouped = [name for names in groups.values() for name in names]
-    known = [name for name, field in Settings.model_fields.items() if field.repr]
-    assert sorted(grouped) == sorted(known), f"settings without a group, or unknown: {set(grouped) ^ set(known)}"
-    fields = read_fields(Settings)
+    known = SettingFields.model_fields.keys()
+    assert sorted(grouped) == sorted(known), f"settings without a group, or unknown: {set(grouped) ^ known}"
+    fields = read_fields(SettingFields)
     run = _flags()
     parts = []
     for group, names in groups.items():
@@ -245,7 +245,7 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     yield f"### `{name}`\n"
     yield f"{_wrap(text)}\n"
     yield f"- Type: {kind}"
-    yield f"- Default: {_default(Settings, name)}"
+    yield f"- Default: {_default(SettingFields, name)}"
     others = [f"flag `{flag}`"] if flag else []
     dashed = name.replace("_", "-")
     others += [f"input `{dashed}`"] if dashed in ACTION["inputs"] else []
@@ -273,11 +273,7 @@ def _keys(table: str, *without: str) -> Iterator[str]:
 
 def _model(name: str) -> type[BaseModel]:
     """A table of the settings, found among the types of the fields."""
-    source = importlib.import_module(Settings.__module__)
-    for module in [
-        source,
-        *(sys.modules[each] for each in sys.modules if each.startswith("scoregate.kernel.judge.settings")),
-    ]:
+    for module in [each for key, each in sys.modules.items() if key.startswith("scoregate.kernel.judge.settings")]:
         if isinstance(found := getattr(module, name, None), type) and issubclass(found, BaseModel):
             return found
     raise LookupError(name)
@@ -320,9 +316,7 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
                 if text:
                     kind = TYPES[ast.unparse(field.annotation).removesuffix(" | None")]
                     found[_name_in_files(each, field.target.id)] = (kind, " ".join(text.split()))
-    undescribed = [
-        name for name, field in model.model_fields.items() if field.repr and _name_in_files(model, name) not in found
-    ]
+    undescribed = [name for name in model.model_fields if _name_in_files(model, name) not in found]
     assert without or not undescribed, f"{model.__name__} has fields without a description: {undescribed}"
     return found
 
@@ -353,7 +347,7 @@ def _action_part(name: str, part: Mapping[str, str]) -> str:
     default = f" Default: `{part['default']}`." if part.get("default") else ""
     text = _wrap(_escape(part["description"]) + default)
     setting = name.replace("-", "_")
-    linked = f" ([setting](settings.md#{setting}))" if setting in Settings.model_fields else ""
+    linked = f" ([setting](settings.md#{setting}))" if setting in SettingFields.model_fields else ""
     return textwrap.indent(f"`{name}`{linked}:\n{text}", "  ").replace("  ", "- ", 1)
 
 
