@@ -241,14 +241,25 @@ def _misplaced_settings(table: str, names: Sequence[str]) -> str:
     return f"there is no table {table!r}; {subject} of the top level: write it above the first table"
 
 
-def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[str]:
-    """A line for every error of pydantic."""
-    layers = tuple(layers)
+def describe_wrong_values(error: ValidationError, layers: Sequence[Layer]) -> Iterator[str]:
+    """A line for every error of pydantic, by layers, and in the order of a layer's file."""
+    lines = []
     for problem in error.errors(include_url=False):
         keys = tuple(str(part) for part in problem["loc"])
-        field = Settings.model_fields.get(keys[0])
+        table = keys if keys[0] in TABLES else keys[:1]
+        number = next((number for number, layer in enumerate(layers) if _is_set(layer, table)), len(layers) - 1)
+        layer, field = layers[number], Settings.model_fields.get(keys[0])
         known = [] if field is None else list(_list_keys(field.annotation))
-        yield f"{_place(keys, layers)}: {describe_problem(keys, problem, known)}"
+        text = f"{layer.locate(keys, table=table)}: {describe_problem(keys, problem, known)}"
+        lines.append((number, layer.line(keys) or 0, text))
+    yield from (text for _, _, text in sorted(lines, key=lambda each: each[:2]))
+
+
+def _is_set(layer: Layer, keys: Keys) -> bool:
+    value: Any = layer.values
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else value
+    return value is not None
 
 
 def _list_keys(kind: Any) -> Iterator[str]:
@@ -257,17 +268,6 @@ def _list_keys(kind: Any) -> Iterator[str]:
         yield from (field.alias or name for name, field in kind.model_fields.items())
     for part in get_args(kind):
         yield from _list_keys(part)
-
-
-def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
-    path = keys if keys[0] in TABLES else keys[:1]
-    for layer in layers:
-        value: Any = layer.values
-        for key in path:
-            value = value.get(key) if isinstance(value, Mapping) else value
-        if value is not None:
-            return layer.locate(keys, table=path)
-    return layers[-1].locate(keys, table=path)
 
 
 def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str]) -> str:
