@@ -12,11 +12,11 @@ from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSett
 from scoregate.kernel.judge.settings.command_fields import Command
 from scoregate.kernel.judge.settings.config_fields import OfflineConfig
 from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.kernel.judge.settings.fields import PriceSettings
 from scoregate.kernel.judge.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
 from scoregate.kernel.judge.settings.model import setting_names
 from scoregate.kernel.judge.settings.setting_fields import SettingFields
+from scoregate.kernel.types.declarations.fields import PriceSettings
 
 _MODELS = (
     *(Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),

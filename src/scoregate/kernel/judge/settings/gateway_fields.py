@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from scoregate.kernel.judge.settings.fields import Table, Text
+from scoregate.kernel.types.declarations.fields import Table, Text
 
 
 class GatewayMode(StrEnum):

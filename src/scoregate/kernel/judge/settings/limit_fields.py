@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from scoregate.features.table import FEATURES
-from scoregate.kernel.judge.settings.fields import (
+from scoregate.kernel.types.declarations.declaration import Declared, Kind, Limit, Setting
+from scoregate.kernel.types.declarations.fields import (
     Amount,
     ByEvaluator,
     BySlice,
@@ -24,7 +25,6 @@ from scoregate.kernel.judge.settings.fields import (
     Texts,
     as_tuple,
 )
-from scoregate.kernel.types.declarations.declaration import Declared, Kind, Limit, Setting
 from scoregate.kernel.types.declarations.kernel import LIMITS as KERNEL_LIMITS
 from scoregate.kernel.types.declarations.kernel import RULES as KERNEL_RULES
 from scoregate.kernel.types.runs.policy import Severity

@@ -11,17 +11,17 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from scoregate.kernel.judge.settings.fields import (
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LimitFields
+from scoregate.kernel.judge.settings.setting_fields import SettingFields
+from scoregate.kernel.judge.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
+from scoregate.kernel.types.declarations.declaration import insert_names
+from scoregate.kernel.types.declarations.fields import (
     BaselineKind,
     Origins,
     PolicySource,
     absolute_cache,
     parse_baseline_kind,
 )
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LimitFields
-from scoregate.kernel.judge.settings.setting_fields import SettingFields
-from scoregate.kernel.judge.settings.sources import COMMAND_LINE, OF_BASE, OWN_FILE, SHARED_FILE
-from scoregate.kernel.types.declarations.declaration import insert_names
 from scoregate.kernel.types.runs.policy import DEFAULTS, Criteria, Limits, Policy, gather_limits
 from scoregate.kernel.types.selection.partial import WHOLE, CaseSelection
 

@@ -12,7 +12,9 @@ from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSett
 from scoregate.kernel.judge.settings.command_fields import Commands
 from scoregate.kernel.judge.settings.config_fields import OfflineConfigs
 from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings
-from scoregate.kernel.judge.settings.fields import (
+from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
+from scoregate.kernel.judge.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
+from scoregate.kernel.types.declarations.fields import (
     ApprovedText,
     BaseRuns,
     Cache,
@@ -31,8 +33,6 @@ from scoregate.kernel.judge.settings.fields import (
     Text,
     Texts,
 )
-from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
-from scoregate.kernel.judge.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
 
 
 class SettingFields(FeatureSettings, LimitFields):

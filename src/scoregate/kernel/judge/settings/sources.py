@@ -12,9 +12,9 @@ from typing import Any
 
 from scoregate.errors import SettingsError
 from scoregate.kernel.host.file_access import read_project_file
-from scoregate.kernel.judge.settings.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
 from scoregate.kernel.types.declarations.declaration import Owner
+from scoregate.kernel.types.declarations.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.toml_lines import find_line
 

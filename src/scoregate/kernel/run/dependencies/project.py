@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.fields import absolute_cache
 from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.types.declarations.fields import absolute_cache
 
 if TYPE_CHECKING:  # most runs record nothing
     from scoregate.kernel.run.dependencies.recording import UseRecorder
