@@ -25,8 +25,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
-from scoregate.kernel.judge.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import (
+    DECLARED_MODELS,
+    FEATURE_LIMITS,
+    FEATURE_SETTINGS,
+    TABLE_SETTINGS,
+)
 from scoregate.kernel.judge.settings.setting_fields import SettingFields
 from scoregate.kernel.types.declarations.declaration import Declared, Owner, Setting, insert_names
 
@@ -58,7 +62,7 @@ GROUPS = {
         " min_judge_agreement severity cluster suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators",
-    "Models": "model model_base_url model_headers cache prices gateway",
+    "Models": "model model_base_url model_headers cache prices",
     "People": "min_agreement min_overrides",
     "Reports": ("out keep_runs comment slices show_outputs annotations key github_token"),
 }
@@ -92,7 +96,6 @@ TYPES = {
     "BySlice": "table of numbers from 0 to 1",
     "SliceFields": "list of texts",
     "Cache": "text",
-    "GatewaySettings": "text, or a table",
     "_Mode": "`off`, `on`, `record` or `replay`",
     "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
@@ -128,9 +131,9 @@ TABLES = {
     "arms": "ArmsSettings",
     "commands": "Command",
     "configs": "OfflineConfig",
-    "gateway": "GatewaySettings",
     "prices": "PriceSettings",
     "evaluators": "EvaluatorSettings",
+    **{each.name: each.kind.table.__name__ for each in TABLE_SETTINGS},
 }
 NESTED_TABLES = {"commands": {"rows": "RowSettings"}}
 
@@ -273,7 +276,9 @@ def _keys(table: str, *without: str) -> Iterator[str]:
 
 def _model(name: str) -> type[BaseModel]:
     """A table of the settings, found among the types of the fields."""
-    for module in [each for key, each in sys.modules.items() if key.startswith("scoregate.kernel.judge.settings")]:
+    for module in [
+        each for key, each in sys.modules.items() if key.startswith(("scoregate.kernel.judge", "scoregate.features"))
+    ]:
         if isinstance(found := getattr(module, name, None), type) and issubclass(found, BaseModel):
             return found
     raise LookupError(name)
@@ -288,8 +293,8 @@ def _default(model: type[BaseModel], name: str) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if value in (None, (), {}):
         return "not set"
-    if isinstance(value, GatewaySettings):
-        return f"`{json.dumps(value.mode.value)}`"
+    short = next((each.kind.short for each in TABLE_SETTINGS if each.name == name), "")
+    value = getattr(value, short) if short else value
     value = value.value if isinstance(value, enum.Enum) else value
     return f"`{json.dumps(value)}`"
 
@@ -323,7 +328,7 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
 
 def _describe_declared(declared: Declared) -> tuple[str, str]:
     words, choices = declared.words if isinstance(declared, Setting) else "", declared.kind.choices
-    if choices is not None:
+    if choices is not None and not words:
         *some, last = (f"`{each.value}`" for each in choices)
         words = f"{', '.join(some)} {'and' if declared.kind.is_list else 'or'} {last}"
         words = f"list of {words}" if declared.kind.is_list else words

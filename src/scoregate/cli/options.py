@@ -21,7 +21,6 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import (
     BaselineKind,
     CommentMode,
-    GatewayMode,
     PolicySource,
     Settings,
     ShowOutputs,
@@ -156,11 +155,6 @@ model_options: Callable[[Any], Any] = combine_options(
         "--cache",
         metavar="[on|off|readonly|refresh][:DIR]",
         help="Folder of the model cache, or how to use the cache.",
-    ),
-    click.option(
-        "--gateway",
-        type=click.Choice([mode.value for mode in GatewayMode]),
-        help="Send calls of models through a local proxy that keeps the keys; record or replay them.",
     ),
     *list_declared_options("model"),
     *list_declared_options("budget"),

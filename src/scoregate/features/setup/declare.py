@@ -18,7 +18,7 @@ PYTHON = Setting[str | None](
     owner=Owner.HEAD,
     after="env_file",
     is_shared=True,
-    decides_results="always",
+    decides_results=True,
     is_program=True,
 )
 PYTHON_VERSION = Setting[str | None](
@@ -32,7 +32,7 @@ PYTHON_VERSION = Setting[str | None](
     owner=Owner.HEAD,
     after="env_file",
     is_shared=True,
-    decides_results="always",
+    decides_results=True,
 )
 INSTALL = Setting(
     "install",
@@ -48,7 +48,7 @@ INSTALL = Setting(
     owner=Owner.HEAD,
     after="env_file",
     is_shared=True,
-    decides_results="always",
+    decides_results=True,
     is_command=True,
 )
 
@@ -70,6 +70,6 @@ INSTALL_GROUPS = Setting[tuple[str, ...]](
     check=_check_group_names,
     after="env_file",
     is_shared=True,
-    decides_results="always",
+    decides_results=True,
 )
 FEATURE = Feature("setup", settings=(PYTHON, PYTHON_VERSION, INSTALL, INSTALL_GROUPS))

@@ -32,7 +32,8 @@ from scoregate.kernel.job.github.context import (
     refuse_fork_code,
 )
 from scoregate.kernel.job.publish.delivery import PublishTarget, Render
-from scoregate.kernel.judge.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
+from scoregate.kernel.judge.settings import BaselineKind, CommentMode, Settings, ShowOutputs
+from scoregate.kernel.judge.settings.limit_fields import hides_keys
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.types.records import record
 
@@ -146,7 +147,7 @@ async def _check_approved_run(github: GitHubJob, root: Path, settings: Settings)
             f"{github.sha[:7]} was approved, but {(head or 'no commit')[:7]} is checked out",
             advice="Give actions/checkout the approved commit as `ref`.",
         )
-    if settings.gateway.mode is GatewayMode.OFF:
+    if not hides_keys(settings):
         raise UsageError(
             "a run of an approved commit gets keys through the gateway only",
             advice="Set `gateway: on` in the workflow.",

@@ -31,6 +31,7 @@ from scoregate.kernel.types.runs.policy import Severity
 
 FEATURE_LIMITS = tuple(each for feature in FEATURES for each in feature.limits)
 FEATURE_SETTINGS = tuple(each for feature in FEATURES for each in feature.settings)
+TABLE_SETTINGS = tuple(each for each in FEATURE_SETTINGS if each.kind.table is not None)
 LIMITS: tuple[Limit[Any], ...] = (*KERNEL_LIMITS, *FEATURE_LIMITS)
 _DECLARED_LIMITS = tuple(each for each in LIMITS if each.text)
 RULES = (*KERNEL_RULES, *(rule for feature in FEATURES for rule in feature.rules))
@@ -57,6 +58,8 @@ def _make_model(name: str, declared: Iterable[Declared]) -> type[BaseModel]:
 
 def _make_field(declared: Declared) -> tuple[Any, Any]:
     kind = _find_type(declared.kind)
+    if declared.kind.table is not None:
+        return kind, Field(default_factory=kind)  # one made here would build its validator
     default = declared.default if isinstance(declared, Setting) else declared.kind.unset
     if isinstance(declared, Setting) and declared.check is not None:
         kind = Annotated[kind, AfterValidator(declared.check)]
@@ -67,6 +70,8 @@ def _make_field(declared: Declared) -> tuple[Any, Any]:
 
 def _find_type(kind: Kind[Any]) -> Any:
     choices: Any = kind.choices
+    if kind.table is not None:
+        return kind.table
     if choices is None:
         return _TYPES[kind.name]
     return Annotated[tuple[choices, ...], BeforeValidator(as_tuple)] if kind.is_list else choices
@@ -95,6 +100,16 @@ DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
 def runs_elsewhere(settings: object) -> bool:
     """Whether a setting of a feature lets suites run on other machines."""
     return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
+
+
+def hides_keys(settings: object) -> bool:
+    """Whether suites get no keys of providers of models."""
+    return any(each.calls.hides_keys(settings) for each in FEATURES)
+
+
+def replays_calls(settings: object) -> bool:
+    """Whether recorded calls are the answers of models."""
+    return any(each.calls.replays(settings) for each in FEATURES)
 
 
 def doubts_base(settings: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from scoregate.errors import SettingsError
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS
 from scoregate.kernel.judge.settings.model import Settings, setting_names
 from scoregate.kernel.judge.settings.ownership import make_judging_layer
 from scoregate.kernel.judge.settings.sources import (
@@ -113,7 +113,7 @@ def load_settings(
     head = read_file_layer(root)
     file = head if base is None else make_judging_layer(head, base)
     layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in workflow), file)
-    layers = tuple(map(_with_gateway_table, layers))
+    layers = tuple(map(_with_tables, layers))
     problems = [line for layer in layers for line in (*layer.problems, *describe_unknown_keys(layer, names))]
     if _ROOT in file.values:
         problems.append(f"{file.locate((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
@@ -127,11 +127,11 @@ def load_settings(
     return settings
 
 
-def _with_gateway_table(layer: Layer) -> Layer:
-    """The layer with `gateway = MODE` as a table, so that layers can be merged."""
-    mode = layer.values.get("gateway")
-    is_short = mode is not None and not isinstance(mode, Mapping)
-    return replace(layer, values={**layer.values, "gateway": {"mode": mode}}) if is_short else layer
+def _with_tables(layer: Layer) -> Layer:
+    """The layer with tables that are written as one value, such as `gateway = MODE`, so that layers can be merged."""
+    keys = {each.name: each.kind.short for each in TABLE_SETTINGS if layer.values.get(each.name) is not None}
+    short = {name: value for name in keys if not isinstance(value := layer.values[name], Mapping)}
+    return replace(layer, values={**layer.values, **{name: {keys[name]: value} for name, value in short.items()}})
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
@@ -217,12 +217,12 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "configs": _parse_json,
     "suites": _parse_json,
     "evaluators": _parse_json,
-    "gateway": _parse_json,
     "prices": _parse_json,
     "model_headers": _parse_json,
     "severity": parse_table,
     **{limit.name: parse_table for limit in LIMITS if limit.kind.by},
     **{each.name: _parse_list for each in FEATURE_SETTINGS if each.kind.is_list},
+    **{each.name: _parse_json for each in TABLE_SETTINGS},
 }
 
 

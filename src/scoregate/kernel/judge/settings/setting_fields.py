@@ -12,7 +12,6 @@ from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSett
 from scoregate.kernel.judge.settings.command_fields import Commands
 from scoregate.kernel.judge.settings.config_fields import OfflineConfigs
 from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings
-from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
 from scoregate.kernel.judge.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
 from scoregate.kernel.types.declarations.fields import (
     ApprovedText,
@@ -160,11 +159,6 @@ class SettingFields(FeatureSettings, LimitFields):
     prices: Mapping[str, PriceSettings] = Field(default_factory=dict)
     """Prices of models, by globs of their names: tables `[prices."GLOB"]`. Without it: those of the package
     genai-prices.
-    """
-    gateway: GatewaySettings = Field(default_factory=GatewaySettings)  # one made here would build its validator
-    """The gateway between suites and the providers of models: `off`, `on`, `record` or `replay`, or a table
-    `[gateway]`. Suites get a token of the run instead of the keys; calls in any language are limited, counted and
-    priced.
     """
     min_agreement: Rate | None = None
     """`scoregate agreement` fails if a judge's balanced accuracy against people's reviews is lower, or the share of

@@ -12,7 +12,7 @@ from typing import Any
 
 from scoregate.errors import SettingsError
 from scoregate.kernel.host.file_access import read_project_file
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS
 from scoregate.kernel.types.declarations.declaration import Owner
 from scoregate.kernel.types.declarations.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.types.records import record
@@ -23,7 +23,8 @@ COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
 TABLES = (
     *(limit.name for limit in LIMITS if limit.kind.by == "evaluator"),
-    *("severity", "evaluators", "suites", "prices", "model_headers", "agent", "arms", "gateway"),
+    *("severity", "evaluators", "suites", "prices", "model_headers", "agent", "arms"),
+    *(each.name for each in TABLE_SETTINGS),
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")

@@ -56,6 +56,8 @@ class Kind(Generic[_T]):
         by: what the keys of a table name; empty for a single value.
         choices: the values that it may have; None if they can't be listed.
         is_list: whether it is a list of them; a variable then separates them by commas.
+        table: the model of a table; None for other kinds.
+        short: the key of the table that a single value sets; then `choices` are these values.
     """
 
     name: str
@@ -63,6 +65,8 @@ class Kind(Generic[_T]):
     by: Literal["", "evaluator", "slice"] = ""
     choices: type[StrEnum] | None = None
     is_list: bool = False
+    table: type[Any] | None = None
+    short: str = ""
 
 
 FLAG: Kind[bool | None] = Kind("bool", None)
@@ -165,7 +169,8 @@ class Setting(Generic[_T]):
         below: the same for the reference, if it differs.
         is_shared: whether shards of one run must agree on it.
         doubts_base: whether results of the base are not reused while it is set.
-        decides_results: whether results are only reused if it is equal; `set` leaves its default out of the digest.
+        decides_results: whether results are only reused if it is equal.
+        condition: what of its value results depend on, if that isn't all; they don't if it is empty.
         moves_suites: whether suites run on another machine unless it has its default.
         is_path: whether it can name a file or folder of the project, which suites depend on.
         is_command: whether it can be a command, and suites depend on the files of the project that it names.
@@ -186,7 +191,8 @@ class Setting(Generic[_T]):
     below: str = ""
     is_shared: bool = False
     doubts_base: bool = False
-    decides_results: Literal["", "set", "always"] = ""
+    decides_results: bool = False
+    condition: Callable[[_T], object] | None = None
     moves_suites: bool = False
     is_path: bool = False
     is_command: bool = False
@@ -237,7 +243,21 @@ class ExtraTrials:
     needs_base: Callable[[Any], bool] = lambda _: False
 
 
+@record
+class CallRoute:
+    """Where a feature leads the calls of models. Each function gets the settings.
+
+    Attributes:
+        hides_keys: whether suites get no keys of providers.
+        replays: whether recorded calls are the answers.
+    """
+
+    hides_keys: Callable[[Any], bool] = lambda _: False
+    replays: Callable[[Any], bool] = lambda _: False
+
+
 _NO_TRIALS = ExtraTrials()
+_NO_ROUTE = CallRoute()
 
 
 @record
@@ -250,6 +270,7 @@ class Feature:
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
+        calls: where it leads the calls of models.
         has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
@@ -259,5 +280,6 @@ class Feature:
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
     trials: ExtraTrials = _NO_TRIALS
+    calls: CallRoute = _NO_ROUTE
     has_hooks: bool = True
     in_runs: bool = True
