@@ -51,7 +51,7 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs agent arms max_suites"
-        " max_cases repeats timeout message affected affected_push approved"
+        " max_cases repeats timeout message approved"
     ),
     "The environment of suites": "env_file",
     "The base": "baseline base_branch base_runs require_baseline policy_from",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from scoregate.kernel.types.declarations.declaration import TEXT, CallRoute, Feature, Kind, Option, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, Feature, Kind, Option, Setting
 from scoregate.kernel.types.declarations.fields import Table, Text
 
 
@@ -92,8 +92,9 @@ CASSETTES = Setting(
     is_path=True,
     option=Option("model", "Where the gateway records calls and replays them from.", "[artifact|none|DIR]"),
 )
-_ROUTE = CallRoute(
+FEATURE = Feature(
+    "gateway",
+    settings=(GATEWAY, CASSETTES),
     hides_keys=lambda settings: GATEWAY.of(settings).mode is not GatewayMode.OFF,
-    replays=lambda settings: GATEWAY.of(settings).mode is GatewayMode.REPLAY,
+    replays_calls=lambda settings: GATEWAY.of(settings).mode is GatewayMode.REPLAY,
 )
-FEATURE = Feature("gateway", settings=(GATEWAY, CASSETTES), calls=_ROUTE)

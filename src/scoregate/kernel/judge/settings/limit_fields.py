@@ -70,10 +70,8 @@ def _make_field(declared: Declared) -> tuple[Any, Any]:
 
 def _find_type(kind: Kind[Any]) -> Any:
     choices: Any = kind.choices
-    if kind.table is not None:
-        return kind.table
-    if choices is None:
-        return _TYPES[kind.name]
+    if choices is None or kind.table is not None:
+        return kind.table or _TYPES[kind.name]
     return Annotated[tuple[choices, ...], BeforeValidator(as_tuple)] if kind.is_list else choices
 
 
@@ -102,14 +100,9 @@ def runs_elsewhere(settings: object) -> bool:
     return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
 
 
-def hides_keys(settings: object) -> bool:
-    """Whether suites get no keys of providers of models."""
-    return any(each.calls.hides_keys(settings) for each in FEATURES)
-
-
 def replays_calls(settings: object) -> bool:
     """Whether recorded calls are the answers of models."""
-    return any(each.calls.replays(settings) for each in FEATURES)
+    return any(each.replays_calls(settings) for each in FEATURES)
 
 
 def doubts_base(settings: object) -> bool:

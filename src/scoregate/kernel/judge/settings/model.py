@@ -137,6 +137,7 @@ class Settings(SettingFields):
             root: the cache's folder is relative to it.
         """
         repeats = self._repeats(suite_ids or ())
+        prices = {glob: price.model_dump(exclude_none=True) for glob, price in self.prices.items()}
         variables = {
             "SCOREGATE_FILTERS_TEST_SUITES": json.dumps(self.suite) if self.suite else None,
             "SCOREGATE_MAX_CASES": self.max_cases,
@@ -146,15 +147,11 @@ class Settings(SettingFields):
             "SCOREGATE_MODEL_BASE_URL": self.model_base_url,
             "SCOREGATE_MODEL_HEADERS": json.dumps(dict(self.model_headers)) if self.model_headers else None,
             "SCOREGATE_CACHE": None if root is None else absolute_cache(root, self.cache),
-            "SCOREGATE_PRICES": self._prices(),
+            "SCOREGATE_PRICES": json.dumps(prices) if prices else None,
             "SCOREGATE_MAX_COST": self.max_cost,
             "SCOREGATE_MAX_TOKENS": self.max_tokens,
         }
         return {name: str(value) for name, value in variables.items() if value is not None}
-
-    def _prices(self) -> str | None:
-        prices = {glob: price.model_dump(exclude_none=True) for glob, price in self.prices.items()}
-        return json.dumps(prices) if prices else None
 
     def _repeats(self, suite_ids: tuple[str, ...]) -> int | None:
         overall = None if self.repeats == "auto" else self.repeats

@@ -34,9 +34,8 @@ _TABLES = {each.name for each in TABLE_SETTINGS}
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = sorted(
     {
-        *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache"),
-        *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
-        *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
+        *("base_branch", "base_runs", "baseline", "cache", "comment", "config", "key", "max_cases"),
+        *("model", "paths", "repeats", "show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
     }
     - _TABLES
 )

@@ -45,12 +45,6 @@ class SettingFields(FeatureSettings, LimitFields):
     # Some versions warn about fields that are named `model_…`.
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, protected_namespaces=())
 
-    affected: bool = False
-    """On a pull request, run only suites that the change can affect. The others keep the results of the base's run,
-    which recorded what they depend on because it has this setting too. In doubt a suite runs.
-    """
-    affected_push: bool = False
-    """With `affected`, a push to the base branch also runs only suites that changed since its last complete run."""
     approved: ApprovedText | None = None
     """The pull request and the commit that `scoregate answer` approved, as `NUMBER@SHA`. The run measures exactly this
     commit, as the pull request's newest one. A settings file can't set it.

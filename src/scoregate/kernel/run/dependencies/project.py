@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # most runs record nothing
 async def open_use_recorder(root: Path, settings: Settings) -> UseRecorder | None:
     """What records the uses of a run's scripts; None if the settings don't ask for it, and outside of git.
 
-    With `--all` everything runs, and is recorded: the next run with `affected` compares with this one.
+    With `--all` everything runs, and is recorded: the next run that keeps results compares with this one.
     """
-    if not (settings.affected or settings.origin("affected").startswith("--")):
+    deciding = (each for each in FEATURE_SETTINGS if each.keeps_results)
+    if not any(each.of(settings) or settings.origin(each.name).startswith("--") for each in deciding):
         return None
     from scoregate.kernel.run.dependencies.recording import UseRecorder
 

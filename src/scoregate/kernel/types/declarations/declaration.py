@@ -168,6 +168,8 @@ class Setting(Generic[_T]):
         after: the setting of the kernel that it follows in lists; empty for the place of features.
         below: the same for the reference, if it differs.
         is_shared: whether shards of one run must agree on it.
+        keeps_results: whether runs may keep results of the base with it, so that they record what suites read.
+        keeps_on_push: whether a push to the base branch may keep them, too.
         doubts_base: whether results of the base are not reused while it is set.
         decides_results: whether results are only reused if it is equal.
         condition: what of its value results depend on, if that isn't all; they don't if it is empty.
@@ -190,6 +192,8 @@ class Setting(Generic[_T]):
     after: str = ""
     below: str = ""
     is_shared: bool = False
+    keeps_results: bool = False
+    keeps_on_push: bool = False
     doubts_base: bool = False
     decides_results: bool = False
     condition: Callable[[_T], object] | None = None
@@ -243,21 +247,7 @@ class ExtraTrials:
     needs_base: Callable[[Any], bool] = lambda _: False
 
 
-@record
-class CallRoute:
-    """Where a feature leads the calls of models. Each function gets the settings.
-
-    Attributes:
-        hides_keys: whether suites get no keys of providers.
-        replays: whether recorded calls are the answers.
-    """
-
-    hides_keys: Callable[[Any], bool] = lambda _: False
-    replays: Callable[[Any], bool] = lambda _: False
-
-
 _NO_TRIALS = ExtraTrials()
-_NO_ROUTE = CallRoute()
 
 
 @record
@@ -270,7 +260,8 @@ class Feature:
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
-        calls: where it leads the calls of models.
+        hides_keys: whether suites get no keys of models by these settings.
+        replays_calls: whether recorded calls answer those of models by these settings.
         has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
@@ -280,6 +271,7 @@ class Feature:
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
     trials: ExtraTrials = _NO_TRIALS
-    calls: CallRoute = _NO_ROUTE
+    hides_keys: Callable[[Any], bool] = lambda _: False
+    replays_calls: Callable[[Any], bool] = lambda _: False
     has_hooks: bool = True
     in_runs: bool = True
