@@ -11,7 +11,6 @@ from scoregate.features.table import FEATURES
 from scoregate.kernel.judge.settings.fields import (
     Amount,
     ByEvaluator,
-    BySlice,
     ClusterText,
     Confidence,
     Count,
@@ -37,13 +36,14 @@ RULES = (*KERNEL_RULES, *(rule for feature in FEATURES for rule in feature.rules
 _TYPES: Mapping[str, Any] = {
     "Amount": Amount,
     "ByEvaluator": ByEvaluator,
-    "BySlice": BySlice,
     "Confidence": Confidence,
     "Factor": Factor,
     "NonNegativeInt": NonNegativeInt,
     "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
+    "RateByName": Mapping[str, Rate],
     "Text": Text,
+    "Texts": Texts,
     "bool": bool,
     "str": str,
 }
@@ -57,7 +57,7 @@ def _make_model(name: str, declared: Iterable[Declared]) -> type[BaseModel]:
 def _make_field(declared: Declared) -> tuple[Any, Any]:
     kind = _find_type(declared.kind)
     default = declared.default if isinstance(declared, Setting) else declared.kind.unset
-    if isinstance(declared, Setting) and declared.check is not None:
+    if declared.check is not None:
         kind = Annotated[kind, AfterValidator(declared.check)]
     if isinstance(default, Mapping):
         return kind, Field(default_factory=dict)

@@ -35,7 +35,7 @@ _SHOWN_VALUES = sorted(
     (
         *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache", "check_run"),
         *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
-        *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
+        *("show_outputs", "suite", *_list_owned(Owner.BASE)),
     )
 )
 _SHOWN_NAMES = ("agent", "arms", "commands", "configs", "gateway", "model_base_url", "model_headers", "prices")

@@ -22,6 +22,8 @@ class Rule:
         passed: the title of a passed one; empty for the other title.
         severity: its effect on the run if no setting says otherwise.
         is_fixed: whether no setting can relax it.
+        drop_from: the run below whose scores those of a row may not fall: the baseline's, or those of an earlier run;
+            empty for another rule.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Rule:
     passed: str = ""
     severity: Severity = Severity.FAIL
     is_fixed: bool = False
+    drop_from: Literal["", "base", "past"] = ""
 
     @property
     def key(self) -> str:
@@ -60,7 +63,7 @@ class Kind(Generic[_T]):
 
     name: str
     unset: _T
-    by: Literal["", "evaluator", "slice"] = ""
+    by: Literal["", "evaluator", "name"] = ""
     choices: type[StrEnum] | None = None
     is_list: bool = False
 
@@ -71,10 +74,11 @@ CONFIDENCE: Kind[float | None] = Kind("Confidence", None)
 AMOUNT: Kind[float | None] = Kind("Amount", None)
 FACTOR: Kind[float | None] = Kind("Factor", None)
 BY_EVALUATOR: Kind[Mapping[str, float]] = Kind("ByEvaluator", {}, "evaluator")
-BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
+RATE_BY_NAME: Kind[Mapping[str, float]] = Kind("RateByName", {}, "name")
 ANY_TEXT: Kind[str | None] = Kind("str", None)
 GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
 TEXT: Kind[str | None] = Kind("Text", None)
+TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
 WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
 
 
@@ -113,6 +117,7 @@ class Limit(Generic[_T]):
         text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         option: its option on the command line; None for none.
     """
 
@@ -121,6 +126,7 @@ class Limit(Generic[_T]):
     text: str = ""
     is_relative: bool = False
     is_enough: bool = False
+    check: Callable[[_T], _T] | None = None
     option: Option | None = None
 
     def of(self, limits: Limits) -> _T:
@@ -233,12 +239,11 @@ class Feature:
     """A feature: its folder, and what the kernel must know before it imports more of it.
 
     Attributes:
-        name: the name of its folder. If it takes part in runs and has hooks, they are in its module `step`.
+        name: the name of its folder. If it takes part in runs, its hooks are in its module `step`.
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
-        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
 
@@ -247,5 +252,4 @@ class Feature:
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
     trials: ExtraTrials = _NO_TRIALS
-    has_hooks: bool = True
     in_runs: bool = True
