@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from tests.integration.host.conftest import clean_environment
 
-_LIMIT_S = 60
+_LIMIT_S = 120
 
 
 def wait_until(is_done: Callable[[], bool]) -> None:

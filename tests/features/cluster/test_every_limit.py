@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -30,11 +31,11 @@ def is_there(output):
 
 evaluate("NAME", data=[{"input": n} for n in range(CASES)], task=answer, scorers=[is_there], concurrency=8)
 """
-# The limit, the exit code, and what the report says.
+# The limit, the exit code, and what the report says. A busy machine stops scripts later than at their limit.
 LIMITS = {
     "max_cost": (("--max-cost", "0.006"), 3, "the budget is spent"),
     "max_tokens": (("--max-tokens", "600"), 3, "the budget is spent"),
-    "timeout": (("--timeout", "3"), 3, "was stopped after 3 s"),
+    "timeout": (("--timeout", "3"), 3, r"was stopped after \d+ s"),
     "rate limit": ((), 0, ""),
 }
 
@@ -74,7 +75,7 @@ def test_a_run_at_its_limit_ends(
     arguments = ("--gateway", gateway, "--max-suites", str(SUITES), "--baseline", "none", "--cache", "off")
     outcome = project.run_process("run", *arguments, *words, **server.environment)  # it fails if this takes minutes
     assert outcome.exit_code == exit_code, outcome.output
-    assert message in " ".join(outcome.output.split())
+    assert re.search(message, " ".join(outcome.output.split())), outcome.output
     if message == "the budget is spent":
         # So many calls were refused that the bucket of the server would not hold them.
         assert SUITES * CASES - (len(server.requests) - asked) > 2 * BURST

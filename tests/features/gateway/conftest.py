@@ -33,7 +33,10 @@ class Client:
         self._stack = stack
         self.session = stack.enter_context(gateway.open_session(suite))
         self.environment = gateway.suite_environment(self.session)
-        self.http = stack.enter_context(httpx.Client(base_url=gateway.address, timeout=60, trust_env=False))
+        # With a limit of idle connections, httpx closes some that another thread is about to use.
+        kept = httpx.Limits(max_keepalive_connections=None, keepalive_expiry=None)
+        client = httpx.Client(base_url=gateway.address, timeout=60, trust_env=False, limits=kept)
+        self.http = stack.enter_context(client)
 
     def other(self, suite: str) -> Client:
         """A client of another suite at the same gateway."""

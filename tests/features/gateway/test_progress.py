@@ -147,7 +147,7 @@ def test_many_models_are_counted_fast(record_calls: RecordCalls, gateway: Counti
     totals = recording.count_calls()
     assert totals is not None
     assert totals.calls == 6_000
-    assert fastest < 0.02
+    assert fastest < 0.1  # it takes 5 ms
     rows = list_calls(recording)
     assert len(rows) == 2_001
     assert (rows[-1].model, sum(row.calls for row in rows)) == ("(others)", 6_000)
