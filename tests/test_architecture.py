@@ -186,7 +186,12 @@ def test_packages_have_no_import_cycles() -> None:
 
 
 def names_in(module: str) -> Iterator[str]:
-    """All attributes, variables, arguments and texts of a module; an f-string has texts, too."""
+    """All attributes, variables, arguments and texts of a module; an f-string has texts, too.
+
+    A declaration names the setting that it follows in lists. Without that one, it is at the end.
+    """
+    keywords = (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.keyword))
+    neighbours = {node.value for node in keywords if node.arg in ("after", "below")}
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Attribute):
             yield node.attr
@@ -194,7 +199,7 @@ def names_in(module: str) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.keyword | ast.arg):
             yield node.arg or ""
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in neighbours:
             yield node.value.partition(".")[0]
 
 

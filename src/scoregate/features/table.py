@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
 from scoregate.features.coverage.declare import FEATURE as COVERAGE
@@ -15,13 +16,14 @@ from scoregate.features.drift.declare import FEATURE as DRIFT
 from scoregate.features.extras.declare import FEATURE as EXTRAS
 from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.otlp.declare import FEATURE as OTLP
+from scoregate.features.setup.declare import FEATURE as SETUP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
 from scoregate.features.slices.declare import FEATURE as SLICES
 from scoregate.features.traces.declare import FEATURE as TRACES
 from scoregate.kernel.types.declarations.declaration import Feature
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("setup"),
+    SETUP,
     Feature("imports"),
     TRACES,
     Feature("foreign"),
@@ -45,5 +47,5 @@ FEATURES: tuple[Feature, ...] = (
     OTLP,
     ALERT,
     Feature("forks", in_runs=False),
-    Feature("check_run"),  # completes the check once everything else is delivered
+    CHECK_RUN,  # completes the check once everything else is delivered
 )

@@ -105,16 +105,6 @@ def as_tuple(value: object) -> object:
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
 
 
-def _check_group_names(values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        if not re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", value, re.ASCII):
-            raise ValueError(f"{value!r:.100} is no name of a dependency group or extra")
-    return values
-
-
-GroupNames = Annotated[Texts, AfterValidator(_check_group_names)]
-
-
 if TYPE_CHECKING:
     Repeats: TypeAlias = int | Literal["auto"]
 else:  # a union would report an error for each of its types
