@@ -40,9 +40,9 @@ def correct_gates(
 ) -> CorrectedSuites:
     """Correct the p of all rows that a relative gate watches: a run without a change is red by any in at most 2.5 %.
 
-    Two families share the level: scores (with the rows of features), and the ratios of cost, tokens and
-    latency. Watched rows get the corrected p and the label that it gives, so that labels and gates
-    agree. Other rows keep theirs.
+    Two families share the level: scores (with the rows of features), and the ratios of cost, tokens and latency.
+    Watched rows get the corrected p and the label that it gives, so that labels and gates agree. Other rows keep
+    theirs.
 
     Args:
         comparison: the run and its baseline.

@@ -94,7 +94,7 @@ class Work:
         settings: the settings of the project.
         ports: run a part of the plan here or in the base's tree.
         slots: what features found for the judgement.
-        compare: compares a run with a baseline as the judgement does, but without slices, which read the cases.
+        compare: compares a run with a baseline as the judgement does, without what `after_compare` adds.
     """
 
     run: Run

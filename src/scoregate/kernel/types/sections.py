@@ -28,7 +28,7 @@ class Place(StrEnum):
 
 @record
 class UnwatchedDrop:
-    """A suite or a slice of it that is worse, and that no gate fails for.
+    """A suite or a part of it that is worse, and that no gate fails for.
 
     Attributes:
         name: the suite, or `language=fr of support-bot`.
