@@ -9,6 +9,8 @@ from math import exp, nan
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
@@ -191,6 +193,30 @@ def test_a_limit_holds_if_it_holds_with_the_calls_of_any_suite() -> None:
     )
     assert check_limit(only, 0.5).conclusion is PASSED
     assert check_limit(run(cases=[0.1], shared=Usage(5, model="m")), 1.0).conclusion is UNMEASURABLE  # without a price
+
+
+DOLLARS = st.none() | st.integers(0, 8).map(lambda number: number / 4)
+
+
+@given(DOLLARS, st.sets(st.sampled_from("mn")), DOLLARS, st.integers(0, 12).map(lambda number: number / 4))
+def test_only_what_is_known_to_be_within_its_limit_passes(
+    own: float | None, unpriced: set[str], shared: float | None, limit: float
+) -> None:
+    usage = None if shared is None else Usage(cost=shared)
+    new = run(cases=[nan if own is None else own], unpriced=sorted(unpriced), shared=usage)
+    most = (own or 0.0) + (shared or 0.0)
+    is_known = (own is not None or bool(shared)) and not unpriced
+    expected = PASSED if is_known and most <= limit else UNMEASURABLE
+    assert check_limit(new, limit).conclusion is (FAILED if own is not None and own > limit else expected)
+
+
+def test_a_latency_that_nothing_reports_passes_no_limit() -> None:
+    new, limits = run(), Policy(Limits(max_p95_ms=50.0))
+    for duration_ms, conclusion in ((nan, UNMEASURABLE), (50.0, PASSED), (51.0, FAILED)):
+        columns = new.suites[0].columns
+        columns.durations_ms[:] = array("d", [duration_ms] * len(columns))
+        found = evaluate_gates(compare(new, None), limits).findings
+        assert [each.conclusion for each in found if each.rule == "p95 latency"] == [conclusion]
 
 
 def test_a_limit_is_shown_as_set() -> None:
