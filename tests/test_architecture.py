@@ -76,7 +76,6 @@ SMALL_MODULES: dict[str, str] = {
     "scoregate.kernel.run.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.kernel.job.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
-    "scoregate.kernel.gate.silence": "why a check reports nothing, and not what it reports",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.mcp_servers.http_client": "only servers with an address need it",

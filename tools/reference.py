@@ -56,7 +56,7 @@ GROUPS = {
     "The environment of suites": "env_file",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
-        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop * fail_on_regression"
+        "min_pass_rate pass_rate_confidence min_score max_drop * fail_on_regression"
         " fail_on_critical"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity cluster suites"
@@ -64,7 +64,7 @@ GROUPS = {
     "The comparison": "alpha min_effect margin min_ratio evaluators",
     "Models": "model model_base_url model_headers cache prices",
     "People": "min_agreement min_overrides",
-    "Reports": ("out keep_runs comment slices show_outputs annotations key github_token"),
+    "Reports": "out keep_runs comment show_outputs annotations key github_token",
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -93,7 +93,7 @@ TYPES = {
     "Confidence": "number from 0.5 to below 1",
     "bool": "`true` or `false`",
     "ByEvaluator": "number from 0 to 1, or a table of them",
-    "BySlice": "table of numbers from 0 to 1",
+    "RateByName": "table of numbers from 0 to 1",
     "SliceFields": "list of texts",
     "Cache": "text",
     "_Mode": "`off`, `on`, `record` or `replay`",

@@ -18,6 +18,7 @@ from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.setup.declare import FEATURE as SETUP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
+from scoregate.features.slices.declare import FEATURE as SLICES
 from scoregate.features.traces.declare import FEATURE as TRACES
 from scoregate.kernel.types.declarations.declaration import Feature
 
@@ -28,7 +29,6 @@ FEATURES: tuple[Feature, ...] = (
     Feature("foreign"),
     CLUSTER,
     Feature("history"),  # the decline looks for earlier runs there
-    DECLINE,
     Feature("resume"),
     AFFECTED,  # what the base measured replaces what an earlier attempt offers
     EXTRAS,
@@ -39,7 +39,8 @@ FEATURES: tuple[Feature, ...] = (
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
     Feature("variants"),
-    Feature("slices", has_hooks=False),
+    SLICES,
+    DECLINE,
     Feature("costs"),  # the estimate needs to know what runs
     GATEWAY,  # the calls explain the costs
     COVERAGE,

@@ -12,7 +12,6 @@ from scoregate.kernel.types.declarations.declaration import Declared, Effect, Ki
 from scoregate.kernel.types.declarations.fields import (
     Amount,
     ByEvaluator,
-    BySlice,
     ClusterText,
     Confidence,
     Count,
@@ -38,12 +37,12 @@ RULES = (*KERNEL_RULES, *(rule for feature in FEATURES for rule in feature.rules
 _TYPES: Mapping[str, Any] = {
     "Amount": Amount,
     "ByEvaluator": ByEvaluator,
-    "BySlice": BySlice,
     "Confidence": Confidence,
     "Factor": Factor,
     "NonNegativeInt": NonNegativeInt,
     "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
+    "RateByName": Mapping[str, Rate],
     "Text": Text,
     "Texts": Texts,
     "bool": bool,
@@ -61,7 +60,7 @@ def _make_field(declared: Declared) -> tuple[Any, Any]:
     if declared.kind.table is not None:
         return kind, Field(default_factory=kind)  # one made here would build its validator
     default = declared.default if isinstance(declared, Setting) else declared.kind.unset
-    if isinstance(declared, Setting) and declared.check is not None:
+    if declared.check is not None:
         kind = Annotated[kind, AfterValidator(declared.check)]
     if isinstance(default, Mapping):
         return kind, Field(default_factory=dict)

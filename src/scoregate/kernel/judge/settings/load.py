@@ -211,7 +211,6 @@ def _parse_json(text: str) -> Any:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _parse_list,
-    "slices": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
     "agent": _parse_json,

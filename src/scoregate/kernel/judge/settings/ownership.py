@@ -35,7 +35,7 @@ _TABLES = {each.name for each in TABLE_SETTINGS}
 _SHOWN_VALUES = sorted(
     {
         *("base_branch", "base_runs", "baseline", "cache", "comment", "config", "key", "max_cases"),
-        *("model", "paths", "repeats", "show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
+        *("model", "paths", "repeats", "show_outputs", "suite", *_list_owned(Owner.BASE)),
     }
     - _TABLES
 )

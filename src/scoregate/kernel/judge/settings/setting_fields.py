@@ -28,7 +28,6 @@ from scoregate.kernel.types.declarations.fields import (
     Repeats,
     Seconds,
     ShowOutputs,
-    SliceFields,
     Text,
     Texts,
 )
@@ -113,10 +112,6 @@ class SettingFields(FeatureSettings, LimitFields):
     comment: Comment = CommentMode.ALWAYS
     """When to comment on a pull request: always, on changes (a score is better, worse, new or removed, or a gate
     failed), on failures, or never.
-    """
-    slices: SliceFields = ()
-    """Fields of cases by whose values reports split the scores, at most ten: `tag`, or a field of the input or of its
-    `metadata`, such as `language` or `metadata.topic`. Only `max_slice_drop` makes a slice fail a run.
     """
     show_outputs: ShowOutputs = ShowOutputs.FULL
     """`none` keeps outputs of models out of reports and stored runs; only scores are kept."""

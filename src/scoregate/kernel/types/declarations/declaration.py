@@ -22,6 +22,8 @@ class Rule:
         passed: the title of a passed one; empty for the other title.
         severity: its effect on the run if no setting says otherwise.
         is_fixed: whether no setting can relax it.
+        drop_from: the run below whose scores those of a row may not fall: the baseline's, or those of an earlier run;
+            empty for another rule.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Rule:
     passed: str = ""
     severity: Severity = Severity.FAIL
     is_fixed: bool = False
+    drop_from: Literal["", "base", "past"] = ""
 
     @property
     def key(self) -> str:
@@ -62,7 +65,7 @@ class Kind(Generic[_T]):
 
     name: str
     unset: _T
-    by: Literal["", "evaluator", "slice"] = ""
+    by: Literal["", "evaluator", "name"] = ""
     choices: type[StrEnum] | None = None
     is_list: bool = False
     table: type[Any] | None = None
@@ -75,7 +78,7 @@ CONFIDENCE: Kind[float | None] = Kind("Confidence", None)
 AMOUNT: Kind[float | None] = Kind("Amount", None)
 FACTOR: Kind[float | None] = Kind("Factor", None)
 BY_EVALUATOR: Kind[Mapping[str, float]] = Kind("ByEvaluator", {}, "evaluator")
-BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
+RATE_BY_NAME: Kind[Mapping[str, float]] = Kind("RateByName", {}, "name")
 ANY_TEXT: Kind[str | None] = Kind("str", None)
 GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
 TEXT: Kind[str | None] = Kind("Text", None)
@@ -118,6 +121,7 @@ class Limit(Generic[_T]):
         text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         option: its option on the command line; None for none.
     """
 
@@ -126,6 +130,7 @@ class Limit(Generic[_T]):
     text: str = ""
     is_relative: bool = False
     is_enough: bool = False
+    check: Callable[[_T], _T] | None = None
     option: Option | None = None
 
     def of(self, limits: Limits) -> _T:
@@ -253,14 +258,13 @@ class Feature:
     """A feature: its folder, and what the kernel must know before it imports more of it.
 
     Attributes:
-        name: the name of its folder. If it takes part in runs and has hooks, they are in its module `step`.
+        name: the name of its folder. If it takes part in runs, its hooks are in its module `step`.
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
         hides_keys: whether suites get no keys of models by these settings.
         replays_calls: whether recorded calls answer those of models by these settings.
-        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
 
@@ -271,5 +275,4 @@ class Feature:
     trials: ExtraTrials = _NO_TRIALS
     hides_keys: Callable[[Any], bool] = lambda _: False
     replays_calls: Callable[[Any], bool] = lambda _: False
-    has_hooks: bool = True
     in_runs: bool = True

@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from scoregate.kernel.types.runs.clusters import check_cluster
-from scoregate.kernel.types.runs.slices import check_slice_fields, check_slice_names
 
 
 class BaselineKind(StrEnum):
@@ -119,9 +118,7 @@ def _for_all_evaluators(value: object) -> object:
 
 
 ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
-BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
 ClusterText = Annotated[Text, AfterValidator(check_cluster)]
-SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
 
 _APPROVED = re.compile(r"[1-9][0-9]{0,9}@[0-9a-f]{40}")
 
