@@ -319,6 +319,18 @@ async def test_results_of_another_cluster_setting_are_not_reused(tmp_path: Path)
     assert len(set(conditions)) == len(chosen)
 
 
+@pytest.mark.anyio
+async def test_results_of_other_features_settings_are_not_reused(tmp_path: Path) -> None:
+    tables: list[dict[str, object]] = [
+        *({}, {"python": "python3"}, {"install": "none"}, {"install_groups": ["dev"]}, {"otlp_receiver": True}),
+        *({"gateway": {"mode": "replay"}}, {"gateway": {"mode": "on"}}, {"drift_control": 0.1}),
+    ]
+    chosen = [Settings.model_validate(table) for table in tables]
+    *different, on, control = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
+    assert len(set(different)) == len(different)
+    assert {on, control} == {different[0]}  # the providers answer as without it
+
+
 def test_a_wrong_cluster_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "[suites.bot]\ncluster = 'tag'")
     with pytest.raises(SettingsError, match="can't be the tags"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Effect, Feature, Setting
 
 AFFECTED = Setting(
     "affected",
@@ -13,7 +13,7 @@ AFFECTED = Setting(
     """,
     "What runs",
     below="message",
-    keeps_results=True,
+    effects=(Effect.KEEPS_RESULTS,),
 )
 AFFECTED_PUSH = Setting(
     "affected_push",
@@ -22,7 +22,7 @@ AFFECTED_PUSH = Setting(
     "With `affected`, a push to the base branch also runs only suites that changed since its last complete run.",
     "What runs",
     below="message",
-    keeps_on_push=True,
+    effects=(Effect.KEEPS_ON_PUSH,),
 )
 ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     "annotate_unread",

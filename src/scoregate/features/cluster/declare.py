@@ -7,6 +7,7 @@ from enum import StrEnum
 from scoregate.kernel.types.declarations.declaration import (
     TEXT,
     WHOLE_NUMBER,
+    Effect,
     Feature,
     Option,
     Owner,
@@ -34,7 +35,7 @@ EXECUTOR = Setting(
     owner=Owner.WORKFLOW,
     refusal=(_REASON, "Remove it. Use --executor or SCOREGATE_EXECUTOR."),
     after="max_suites",
-    moves_suites=True,
+    effects=(Effect.MOVES_SUITES,),
     option=Option("place", "Where scripts run: on this machine, or in parts on the workers of a Dask cluster."),
 )
 # A scheduler can send code to the host.

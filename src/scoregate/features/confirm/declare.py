@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scoregate.kernel.types.declarations.declaration import ExtraTrials, Feature, Option, Setting, choose_from
+from scoregate.kernel.types.declarations.declaration import Effect, ExtraTrials, Feature, Option, Setting, choose_from
 from scoregate.kernel.types.declarations.kernel import FAIL_ON_CRITICAL
 
 
@@ -27,7 +27,7 @@ CONFIRM = Setting[Confirm | None](
     "Gates",
     after="github_token",
     below="fail_on_critical",
-    is_shared=True,
+    effects=(Effect.SHARED,),
     option=Option(
         "running",
         "Rerun newly failing cases before they count: those tagged critical, or all (at most 15).",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import RATE, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import RATE, Effect, Feature, Setting
 
 DRIFT_CONTROL = Setting(
     "drift_control",
@@ -14,7 +14,6 @@ DRIFT_CONTROL = Setting(
     """,
     "The comparison",
     after="approved",
-    is_shared=True,
-    doubts_base=True,  # its results may be those of an older version of a provider's model
+    effects=(Effect.SHARED, Effect.DOUBTS_BASE),  # its results may be those of an older version of a provider's model
 )
 FEATURE = Feature("drift", settings=(DRIFT_CONTROL,))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from scoregate.kernel.types.declarations.declaration import TEXT, Feature, Kind, Option, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, Effect, Feature, Kind, Option, Setting
 from scoregate.kernel.types.declarations.fields import Table, Text
 
 
@@ -89,7 +89,7 @@ CASSETTES = Setting(
     """,
     "Models",
     after="gateway",
-    is_path=True,
+    effects=(Effect.NAMES_PATH,),
     option=Option("model", "Where the gateway records calls and replays them from.", "[artifact|none|DIR]"),
 )
 FEATURE = Feature(

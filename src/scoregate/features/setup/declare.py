@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scoregate.kernel.types.declarations.declaration import TEXT, TEXTS, Feature, Owner, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, TEXTS, Effect, Feature, Owner, Setting
 
 _GROUP = "The environment of suites"
 PYTHON = Setting[str | None](
@@ -17,9 +17,7 @@ PYTHON = Setting[str | None](
     _GROUP,
     owner=Owner.HEAD,
     after="env_file",
-    is_shared=True,
-    decides_results=True,
-    is_program=True,
+    effects=(Effect.SHARED, Effect.DECIDES_RESULTS, Effect.NAMES_PROGRAM),
 )
 PYTHON_VERSION = Setting[str | None](
     "python_version",
@@ -31,8 +29,7 @@ PYTHON_VERSION = Setting[str | None](
     _GROUP,
     owner=Owner.HEAD,
     after="env_file",
-    is_shared=True,
-    decides_results=True,
+    effects=(Effect.SHARED, Effect.DECIDES_RESULTS),
 )
 INSTALL = Setting(
     "install",
@@ -47,9 +44,7 @@ INSTALL = Setting(
     _GROUP,
     owner=Owner.HEAD,
     after="env_file",
-    is_shared=True,
-    decides_results=True,
-    is_command=True,
+    effects=(Effect.SHARED, Effect.DECIDES_RESULTS, Effect.NAMES_FILES),
 )
 
 
@@ -69,7 +64,6 @@ INSTALL_GROUPS = Setting[tuple[str, ...]](
     owner=Owner.HEAD,
     check=_check_group_names,
     after="env_file",
-    is_shared=True,
-    decides_results=True,
+    effects=(Effect.SHARED, Effect.DECIDES_RESULTS),
 )
 FEATURE = Feature("setup", settings=(PYTHON, PYTHON_VERSION, INSTALL, INSTALL_GROUPS))

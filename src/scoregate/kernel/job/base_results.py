@@ -8,9 +8,10 @@ from scoregate import __version__
 from scoregate.kernel.job.job import WRITING_EVENTS, JobContext
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.settings import BaselineKind, Settings
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, runs_elsewhere
+from scoregate.kernel.judge.settings.limit_fields import list_settings, runs_elsewhere
 from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.dependencies.tree import Tree
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 _NO_RECORD = "the base's run did not record what its suites depend on (it needs `affected` too)"
@@ -37,7 +38,7 @@ async def explain_all(planned: PlannedRun, tree: Tree | None, *, needs_record: b
 def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
     job = context.connection
     is_named_by_change = settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline")
-    keeps_on_push = any(each.of(settings) for each in FEATURE_SETTINGS if each.keeps_on_push)
+    keeps_on_push = any(each.of(settings) for each in list_settings(Effect.KEEPS_ON_PUSH))
     is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
     reasons = {
         "this is not a pull request, and its results are a base for others": job is not None

@@ -9,8 +9,9 @@ from pydantic_core import to_json
 
 from scoregate.kernel.host import git
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, list_settings
 from scoregate.kernel.run.code_digest import read_code
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.runs.run import Conditions
 
 _SETTINGS = ("model", "model_base_url", "model_headers")
@@ -25,7 +26,7 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
         tree: what is checked out; None outside a repository.
     """
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
-    chosen |= {each.name: each.of(settings) for each in FEATURE_SETTINGS if each.decides_results}
+    chosen |= {each.name: each.of(settings) for each in list_settings(Effect.DECIDES_RESULTS)}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
     if clusters := settings.policy().cluster_settings:

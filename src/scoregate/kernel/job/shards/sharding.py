@@ -15,10 +15,11 @@ from pydantic_core import to_json
 from scoregate.errors import UsageError
 from scoregate.kernel.host import git
 from scoregate.kernel.judge.settings import BaselineKind, Settings
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import list_settings
 from scoregate.kernel.run.code_digest import digest_tracked
 from scoregate.kernel.run.durations import read_durations
 from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.runs.run import Run, RunShard
 from scoregate.kernel.types.sharding.packing import LaunchDuration, choose_shards, pack_launches
 from scoregate.kernel.types.sharding.partition import Assignment, Partition, list_work, make_partition
@@ -102,7 +103,7 @@ def digest_settings(settings: Settings) -> dict[str, str]:
     """The digests of the settings that decide what runs and with what results, by name."""
     values = {name: getattr(settings, name) for name in _SETTINGS}
     values["selection"] = settings.selection.description
-    values |= {each.name: each.of(settings) or None for each in FEATURE_SETTINGS if each.is_shared}
+    values |= {each.name: each.of(settings) or None for each in list_settings(Effect.SHARED)}
     values["evaluators"] = settings.criteria().score_settings
     values["cluster"] = settings.policy().cluster_settings
     values["suites"] = {glob: suite.repeats for glob, suite in settings.suites.items() if suite.repeats is not None}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from scoregate.features.table import FEATURES
-from scoregate.kernel.types.declarations.declaration import Declared, Kind, Limit, Setting
+from scoregate.kernel.types.declarations.declaration import Declared, Effect, Kind, Limit, Setting
 from scoregate.kernel.types.declarations.fields import (
     Amount,
     ByEvaluator,
@@ -94,9 +94,14 @@ DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
 }
 
 
+def list_settings(effect: Effect) -> tuple[Setting[Any], ...]:
+    """The settings of features that have an effect."""
+    return tuple(each for each in FEATURE_SETTINGS if effect in each.effects)
+
+
 def runs_elsewhere(settings: object) -> bool:
     """Whether a setting of a feature lets suites run on other machines."""
-    return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
+    return any(each.of(settings) != each.default for each in list_settings(Effect.MOVES_SUITES))
 
 
 def replays_calls(settings: object) -> bool:
@@ -106,7 +111,7 @@ def replays_calls(settings: object) -> bool:
 
 def doubts_base(settings: object) -> bool:
     """Whether a setting of a feature keeps results of the base from being reused."""
-    return any(each.of(settings) for each in FEATURE_SETTINGS if each.doubts_base)
+    return any(each.of(settings) for each in list_settings(Effect.DOUBTS_BASE))
 
 
 class LimitFields(DeclaredLimits):

@@ -129,9 +129,12 @@ def load_settings(
 
 def _with_tables(layer: Layer) -> Layer:
     """The layer with tables that are written as one value, such as `gateway = MODE`, so that layers can be merged."""
-    keys = {each.name: each.kind.short for each in TABLE_SETTINGS if layer.values.get(each.name) is not None}
-    short = {name: value for name in keys if not isinstance(value := layer.values[name], Mapping)}
-    return replace(layer, values={**layer.values, **{name: {keys[name]: value} for name, value in short.items()}})
+    short = {
+        each.name: {each.kind.short: value}
+        for each in TABLE_SETTINGS
+        if not isinstance(value := layer.values.get(each.name), Mapping | None)
+    }
+    return replace(layer, values={**layer.values, **short})
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:

@@ -12,8 +12,8 @@ from typing import Any
 
 from scoregate.errors import SettingsError
 from scoregate.kernel.host.file_access import read_project_file
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS
-from scoregate.kernel.types.declarations.declaration import Owner
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS, list_settings
+from scoregate.kernel.types.declarations.declaration import Effect, Owner
 from scoregate.kernel.types.declarations.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.toml_lines import find_line
@@ -28,7 +28,7 @@ TABLES = (
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
-_PROGRAMS = tuple(each.name for each in FEATURE_SETTINGS if each.is_program)
+_PROGRAMS = tuple(each.name for each in list_settings(Effect.NAMES_PROGRAM))
 _PATHS = ("out", "baseline", "env_file", *_PROGRAMS)
 # Why no file can set a setting, and what to do instead.
 _REFUSALS = {

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import list_settings
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.declarations.fields import absolute_cache
 
 if TYPE_CHECKING:  # most runs record nothing
@@ -21,7 +22,7 @@ async def open_use_recorder(root: Path, settings: Settings) -> UseRecorder | Non
 
     With `--all` everything runs, and is recorded: the next run that keeps results compares with this one.
     """
-    deciding = (each for each in FEATURE_SETTINGS if each.keeps_results)
+    deciding = list_settings(Effect.KEEPS_RESULTS)
     if not any(each.of(settings) or settings.origin(each.name).startswith("--") for each in deciding):
         return None
     from scoregate.kernel.run.dependencies.recording import UseRecorder
@@ -48,10 +49,10 @@ async def read_project_tree(root: Path, settings: Settings) -> Tree | None:
 
 def _list_settings_paths(root: Path, tree: Tree, settings: Settings) -> tuple[str, ...]:
     """The files and folders that settings name: variables, recorded calls, and files of the command that installs."""
-    declared = (each.of(settings) for each in FEATURE_SETTINGS if each.is_path)
+    declared = (each.of(settings) for each in list_settings(Effect.NAMES_PATH))
     places = [root / each for each in (settings.env_file, *declared) if each]
     named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]
-    words = (word for each in FEATURE_SETTINGS if each.is_command for word in each.of(settings).split())
+    words = (word for each in list_settings(Effect.NAMES_FILES) for word in each.of(settings).split())
     files = (os.path.relpath(root / word, tree.top) for word in words)
     return (*named, *(each for each in files if each in tree.tracked))
 

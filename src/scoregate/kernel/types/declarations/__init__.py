@@ -1,1 +1,1 @@
-"""Declarations: rules, limits and settings as data. What applies them is elsewhere, so these modules are light."""
+"""Declarations: rules, limits and settings as data, and the types of settings. What applies them is elsewhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from scoregate.kernel.types.records import record
@@ -156,6 +156,20 @@ class Owner(StrEnum):
     WORKFLOW = "workflow"  # no file can set it
 
 
+class Effect(Enum):
+    """What a setting of a feature does to runs, besides what the feature does with it."""
+
+    SHARED = auto()  # shards of one run must agree on it
+    KEEPS_RESULTS = auto()  # runs may keep results of the base with it, so that they record what suites read
+    KEEPS_ON_PUSH = auto()  # a push to the base branch may keep them, too
+    DOUBTS_BASE = auto()  # results of the base are not reused while it is set
+    DECIDES_RESULTS = auto()  # results are only reused if it is equal
+    MOVES_SUITES = auto()  # suites run on another machine unless it has its default
+    NAMES_PATH = auto()  # it can name a file or folder of the project, which suites depend on
+    NAMES_FILES = auto()  # it can be a command, and suites depend on the files of the project in it
+    NAMES_PROGRAM = auto()  # a path on the command line is relative to the current folder; a name isn't
+
+
 @record
 class Setting(Generic[_T]):
     """A setting of a feature that is no limit.
@@ -172,16 +186,8 @@ class Setting(Generic[_T]):
         check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         after: the setting of the kernel that it follows in lists; empty for the place of features.
         below: the same for the reference, if it differs.
-        is_shared: whether shards of one run must agree on it.
-        keeps_results: whether runs may keep results of the base with it, so that they record what suites read.
-        keeps_on_push: whether a push to the base branch may keep them, too.
-        doubts_base: whether results of the base are not reused while it is set.
-        decides_results: whether results are only reused if it is equal.
-        condition: what of its value results depend on, if that isn't all; they don't if it is empty.
-        moves_suites: whether suites run on another machine unless it has its default.
-        is_path: whether it can name a file or folder of the project, which suites depend on.
-        is_command: whether it can be a command, and suites depend on the files of the project that it names.
-        is_program: whether it is a program; its path on the command line is relative to the current folder.
+        effects: what it does to runs.
+        condition: returns the part of its value that results depend on, if that isn't all of it; empty for none.
         option: its option on the command line; None for none.
     """
 
@@ -196,16 +202,8 @@ class Setting(Generic[_T]):
     check: Callable[[_T], _T] | None = None
     after: str = ""
     below: str = ""
-    is_shared: bool = False
-    keeps_results: bool = False
-    keeps_on_push: bool = False
-    doubts_base: bool = False
-    decides_results: bool = False
+    effects: tuple[Effect, ...] = ()
     condition: Callable[[_T], object] | None = None
-    moves_suites: bool = False
-    is_path: bool = False
-    is_command: bool = False
-    is_program: bool = False
     option: Option | None = None
 
     def of(self, settings: object) -> _T:
