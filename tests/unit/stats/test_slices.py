@@ -12,6 +12,7 @@ from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.estimates import NoEstimate
 from scoregate.kernel.compare.row_labels import is_in_family
 from scoregate.kernel.compare.slice_rows import SliceChoice, SliceRow
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
@@ -84,11 +85,11 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
             row = by_value[value].row
             assert by_value[value].cases == len(cases)
             assert _numbers(row) == pytest.approx(_numbers(alone)), (value, clusters)
-            assert (row.low is None) == (row.clusters < 10)
+            assert (row.estimate.interval is None) == (row.pairs.clusters < 10)
 
 
 def _numbers(row: Row) -> dict[str, Any]:
-    few = row.clusters < Criteria().few
+    few = row.pairs.clusters < Criteria().few
     left_out = ("p", "low", "high", "smallest_p", "better", "worse") if few else ()
     return {name: getattr(row, name) for name in ONLY if name not in left_out}
 
@@ -119,7 +120,7 @@ def test_slices_are_their_own_families() -> None:
     family = [row for row in rows if is_in_family(row, 0.05)]
     assert len(family) >= 5
     wanted = correct_by_direction([row.p_worse or 0.0 for row in family], [row.p_better or 0.0 for row in family])
-    assert [row.q for row in family] == pytest.approx(wanted)
+    assert [row.correction.q for row in family] == pytest.approx(wanted)
     limited = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members, limited=["f=v3"])
     by_value = {each.value: each for each in limited.slices.rows}
     assert [value for value, each in by_value.items() if each.limited] == ["v3"]
@@ -253,9 +254,9 @@ def test_a_slice_that_lost_its_scores_is_unmeasurable() -> None:
     members = {"lost": [f"c{index}" for index in range(50)], "kept": [f"c{index}" for index in range(50, 100)]}
     comparison = sliced(run, suite_of({"e": old, "other": old}), members=members)
     rows = {each.value: each.row for each in comparison.slices.rows if each.row.evaluator == "e"}
-    assert (rows["lost"].label, rows["lost"].lost) == (RowLabel.UNMEASURABLE, {"none": 30})
+    assert (rows["lost"].label, rows["lost"].lost.reasons) == (RowLabel.UNMEASURABLE, {"none": 30})
     assert rows["lost"].reason == "30 of 50 cases lost their score"
-    assert (rows["kept"].label, rows["kept"].lost) == (RowLabel.UNCHANGED, {})
+    assert (rows["kept"].label, rows["kept"].lost.reasons) == (RowLabel.UNCHANGED, {})
 
 
 def test_an_evaluator_of_the_baseline_alone_has_no_slices() -> None:
@@ -273,8 +274,8 @@ def test_a_slice_with_few_cases_has_its_change() -> None:
         each.value: each.row for each in sliced(suite_of({"e": new}), suite_of({"e": old}), members=members).slices.rows
     }
     few = rows["few"]
-    assert (few.label, few.n, few.clusters, few.delta) == (RowLabel.TOO_FEW, 4, 4, -0.5)
-    assert (few.mean, few.base, few.low, few.p) == (0.5, 1.0, None, None)
+    assert (few.label, few.pairs.n, few.pairs.clusters, few.delta) == (RowLabel.TOO_FEW, 4, 4, -0.5)
+    assert (few.mean, few.base, few.estimate) == (0.5, 1.0, NoEstimate(delta=-0.5))
 
 
 def test_labels_have_no_slices() -> None:

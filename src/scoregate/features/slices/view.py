@@ -12,8 +12,6 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.slices import slice_name
 
 _MAX_NAME = 60
-_MEANS = ("mean", "base", "delta", "low", "high")
-_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
 _BAD = (ReportState.FAILED, ReportState.WORSE)
 
 
@@ -55,7 +53,7 @@ def build_slices(comparison: Comparison, verdict: Verdict) -> tuple[SliceView, .
         row = each.row
         findings = by_place.get((row.suite, row.evaluator, each.name), [])
         view = build_row(row, None, findings, is_partial=bool(comparison.run.selection))
-        compared = row.low is not None and row.label is not RowLabel.UNMEASURABLE
+        compared = row.estimate.interval is not None and row.label is not RowLabel.UNMEASURABLE
         views.append(SliceView(each.field, each.value, each.cases, view, compared, each.limited))
     return tuple(sorted(views, key=_slice_order))
 

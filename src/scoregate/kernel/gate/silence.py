@@ -38,7 +38,7 @@ def _explain_rows(context: SuiteContext, evaluators: Collection[str]) -> str:
 
 def _describe_rows(rows: Iterable[Row], *, none: str) -> str:
     rows = list(rows)
-    if any(row.delta is not None and not row.lost_too_many for row in rows):
+    if any(row.delta is not None and not row.lost.too_many for row in rows):
         return ""
     return "; ".join(dict.fromkeys(row.reason or row.label for row in rows)) or none
 
@@ -57,7 +57,7 @@ def explain_slice_drops(context: SuiteContext) -> str:
 
 def explain_lost_scores(context: SuiteContext) -> str:
     """Only lost scores are reported."""
-    return "; ".join(row.reason for row in context.rows if row.lost_too_many) or "no score is lost"
+    return "; ".join(row.reason for row in context.rows if row.lost.too_many) or "no score is lost"
 
 
 def explain_critical_cases(_: SuiteContext) -> str:
