@@ -107,7 +107,10 @@ def test_extra_trials_count_in_the_test_only() -> None:
     [each] = comparison.slices.rows
     assert _numbers(each.row) == pytest.approx(_numbers(comparison.rows[0]), abs=0.001)  # the test draws permutations
     without = compare(alone, base, slices=slices_of(run.suites[0], every))
-    assert (without.slices.rows[0].row.p, without.slices.rows[0].row.delta) != (each.row.p, each.row.delta)
+    assert (without.slices.rows[0].row.estimate.p, without.slices.rows[0].row.delta) != (
+        each.row.estimate.p,
+        each.row.delta,
+    )
     assert without.slices.rows[0].row.delta == each.row.delta
 
 
@@ -125,8 +128,10 @@ def test_slices_are_their_own_families() -> None:
     limited = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members, limited=["f=v3"])
     by_value = {each.value: each for each in limited.slices.rows}
     assert [value for value, each in by_value.items() if each.limited] == ["v3"]
-    assert by_value["v3"].row.q == by_value["v3"].row.p
-    assert by_value["v4"].row.q != pytest.approx({each.value: each.row.q for each in free.slices.rows}["v4"])
+    assert by_value["v3"].row.correction.q == by_value["v3"].row.estimate.p
+    assert by_value["v4"].row.correction.q != pytest.approx(
+        {each.value: each.row.correction.q for each in free.slices.rows}["v4"]
+    )
 
 
 def test_rows_are_limited_and_dropped_ones_counted() -> None:
@@ -169,7 +174,7 @@ def _labels(
 def test_without_a_baseline_slices_have_only_means() -> None:
     suite = suite_of({"e": {"a": [1.0], "b": [0.0], "c": [0.5]}})
     [row] = compare(run_of(suite), None, slices=slices_of(suite, {"x": ["a", "c"]})).slices.rows
-    assert (row.name, row.cases, row.row.mean, row.row.label, row.row.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)
+    assert (row.name, row.cases, row.row.mean, row.row.label, row.row.pairs.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)
 
 
 def judge(
