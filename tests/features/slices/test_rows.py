@@ -21,6 +21,7 @@ from scoregate.kernel.compare.estimates import NoEstimate
 from scoregate.kernel.compare.row_labels import is_in_family
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.report.result_json import to_row_data
 from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.evidence import TrialRole
@@ -108,7 +109,7 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
 def _numbers(row: Row) -> dict[str, Any]:
     few = row.pairs.clusters < Criteria().few
     left_out = ("p", "low", "high", "smallest_p", "better", "worse") if few else ()
-    return {name: getattr(row, name) for name in ONLY if name not in left_out}
+    return to_row_data(row, [name for name in ONLY if name not in left_out])
 
 
 def test_extra_trials_count_in_the_test_only() -> None:

@@ -12,7 +12,8 @@ from tests.unit.stats.references import clustered_error
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Measure, RowLabel
-from scoregate.kernel.compare.lost_scores import LostScores
+from scoregate.kernel.compare.estimates import PairSummary
+from scoregate.kernel.compare.lost_scores import CaseChanges, LostScores
 from scoregate.kernel.compare.pairing import (
     Pairs,
     Values,
@@ -319,8 +320,7 @@ def test_a_row_without_a_comparison_counts_nothing() -> None:
     comparison = compare(run_of(suite), run_of(suite, suite_of({"score": cases([1.0])}, id="gone", label="gone")))
     (row,) = comparison.rows_of("gone")
     assert row.label is RowLabel.REMOVED
-    counts = ("n", "better", "worse", "dropped", "added", "removed", "changed", "gained", "clusters", "kept")
-    assert {name: getattr(row, name) for name in counts} == dict.fromkeys(counts, 0)
+    assert (row.pairs, row.cases, row.lost) == (PairSummary(), CaseChanges(), LostScores())
 
 
 def test_labels_of_either_side_are_in_the_row() -> None:

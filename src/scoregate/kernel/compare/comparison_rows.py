@@ -9,22 +9,10 @@ from types import MappingProxyType
 
 from scoregate.kernel.compare.adjustment import Adjustment
 from scoregate.kernel.compare.agreeing_runs import suites_with_evaluator
-from scoregate.kernel.compare.estimates import (
-    Estimate,
-    NoEstimate,
-    PairSummary,
-    estimate_difference,
-    summarize_pairs,
-)
+from scoregate.kernel.compare.estimates import Estimate, NoEstimate, PairSummary, estimate_difference, summarize_pairs
 from scoregate.kernel.compare.extra_trials import ExtraTrials
 from scoregate.kernel.compare.lost_scores import CaseChanges, CaseSets, LostScores, Reason, find_lost_scores
-from scoregate.kernel.compare.pairing import (
-    Pairs,
-    Side,
-    case_clusters,
-    pair_sides,
-    score_side,
-)
+from scoregate.kernel.compare.pairing import Pairs, Side, case_clusters, pair_sides, score_side
 from scoregate.kernel.compare.ratios import Ratio
 from scoregate.kernel.compare.run_movement import RunMovement, measure_movement
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
