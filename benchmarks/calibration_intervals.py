@@ -90,9 +90,9 @@ def _equivalents(effort: Effort) -> Iterator[Cell]:
 def measure(name: str, draw: Draw, truth: float, effort: Effort) -> Cell:
     """Draw pull requests and ask the comparison about them."""
     found = survey(name, partial(_ask, draw=draw), effort.of(2_000, 80))
-    narrowest = min((row.high or 0.0) - (row.low or 0.0) for stratum in found.strata for row in stratum.answers)
+    narrowest = min(row.estimate.high - row.estimate.low for stratum in found.strata for row in stratum.answers)
     covered = found.rate(partial(holds, truth=truth))
-    changes = found.mean(lambda row: row.better + row.worse).value
+    changes = found.mean(lambda row: row.pairs.better + row.pairs.worse).value
     equivalent = found.rate(lambda row: row.label is RowLabel.EQUIVALENT)
     return Cell(name, covered, equivalent, narrowest, changes)
 

@@ -53,7 +53,7 @@ def measure(sides: Sides, n: int, silent: float, lost: float, effort: Effort) ->
 
 
 def _is_unmeasurable(row: Row) -> bool:
-    return row.lost_too_many and row.label is RowLabel.UNMEASURABLE
+    return row.lost.too_many and row.label is RowLabel.UNMEASURABLE
 
 
 def _draw(source: Generator, *, sides: Sides, n: int, silent: float, lost: float) -> tuple[Array, Array]:

@@ -121,7 +121,7 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
 
 def holds(row: Row, truth: float) -> bool:
     """Whether the interval of a row contains the true difference."""
-    return row.low is not None and row.high is not None and row.low <= truth <= row.high
+    return row.estimate.low <= truth <= row.estimate.high
 
 
 def _draw(source: Generator, *, kind: Kind, sides: Sides, n: int, drop: float) -> _Drawn:
@@ -174,7 +174,7 @@ def _latency(effort: Effort) -> Iterator[tuple[str, Rate, Rate]]:
         for n in (100, 250):
             name, count = f"latency, {sides.name}, n = {n}", effort.of(400, 50)
             found = survey(name, partial(_latency_row, sides=sides, n=n), count)
-            called = found.rate(lambda row: row.p is not None and row.p <= ALPHA)
+            called = found.rate(lambda row: row.estimate.p <= ALPHA)
             covered = found.rate(partial(holds, truth=0.0))
             print_row(sides.name, n, called, covered)
             yield name, called, covered

@@ -42,7 +42,7 @@ def _report_false(effort: Effort) -> Iterator[Target]:
 
 
 def _was_better(row: Row) -> bool:
-    return row.p is not None and row.p <= 0.05 and row.gain > 0
+    return row.estimate.p <= 0.05 and row.gain > 0
 
 
 def _report_power(effort: Effort) -> Iterator[Target]:

@@ -95,7 +95,7 @@ def _measured(load: Load, runs: int) -> dict[str, float]:
         started = time.process_time()
         comparison = compare(new, base, pool=pool)
         seconds.append(time.process_time() - started)
-        if len(comparison.rows) != load.evaluators or any(row.p is None for row in comparison.rows):
+        if len(comparison.rows) != load.evaluators or any(row.estimate.interval is None for row in comparison.rows):
             raise SystemExit(f"{load.name}: not every evaluator was compared")
     return {"seconds": statistics.median(seconds), "megabytes": _peak_mb()}
 

@@ -59,7 +59,7 @@ def test_effects_are_paired_by_case_and_have_the_rows_change() -> None:
     comparison = compare(run, base)
     effect = view(comparison).comparison.effect
     assert effect is not None
-    assert (effect.label, effect.n, effect.delta) == (RowLabel.BETTER, 40, 0.475)
+    assert (effect.label, effect.pairs.n, effect.delta) == (RowLabel.BETTER, 40, 0.475)
     assert view(comparison).change in comparison.rows
     text = sentence(comparison)
     assert text.startswith("helps +47.5 pp [+"), text

@@ -77,12 +77,10 @@ def test_the_corrected_change_is_change_minus_shift() -> None:
     for case, each in shifts.items():
         parts[case] -= (each - shift) / 300
     error = sqrt(600 / 599 * sum(part**2 for part in parts) + 2 / (602 * 600) + 2 / (302 * 300))
-    assert row.low is not None
-    assert row.high is not None
-    assert (row.high - row.low) / 2 == pytest.approx(1.968 * error, rel=1e-3)
-    assert plain.detectable is not None
-    assert row.detectable is not None
-    assert row.detectable > plain.detectable == drift.detectable
+    assert (row.estimate.high - row.estimate.low) / 2 == pytest.approx(1.968 * error, rel=1e-3)
+    assert plain.estimate.detectable is not None
+    assert row.estimate.detectable is not None
+    assert row.estimate.detectable > plain.estimate.detectable == drift.detectable
     assert drift.power is not None
     assert drift.power < 0.8
     assert row.label is RowLabel.EXPLAINED
@@ -205,5 +203,5 @@ def test_a_control_leaves_the_movement_of_whole_runs_out() -> None:
     controlled = new.add_companion(TrialRole.CONTROL, make_run(draw(0.9, 400, 3)))
     (with_control,) = compare_all(controlled, base, earlier=()).rows
     (alone,) = compare_all(new, base, earlier=()).rows
-    assert (with_control.movement, alone.movement) == (None, None)
+    assert (with_control.base_runs.movement, alone.base_runs.movement) == (None, None)
     assert with_control.adjustment is not None

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rich.console import Console
-from tests.unit.kernel.builders import mark_source
+from tests.unit.kernel.builders import compared_row, mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
@@ -168,22 +168,17 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
 
 
 def test_an_entry_changes_no_other_row() -> None:
-    def row(p: float, entry: AcceptedRegression | None = None) -> Row:
-        return Row(
-            *("s", "e", RowLabel.NOISE), delta=-0.1, better=1, worse=9, p=p, p_worse=p / 2, p_better=1 - p / 2,
-            smallest_p=0.0001, accepted=entry,
-        )  # fmt: skip
-
     criteria = Criteria()
-    rows = [row(0.03), row(0.5), row(0.9)]
+    rows = [compared_row(0.03), compared_row(0.5), compared_row(0.9)]
     without = label_rows(rows, criteria)
-    exempt = label_rows([*rows[:2], row(0.9, DROP)], criteria)
-    assert [each.q for each in exempt] == [each.q for each in without]  # not 0.06, as if the row were not there
-    strong = label_rows([*rows[:2], row(0.0001)], criteria)  # a significant row helps the others
-    forgiven = label_rows([*rows[:2], row(0.0001, DROP)], criteria)
-    assert strong[0].q == pytest.approx(0.045)
-    assert forgiven[0].q == pytest.approx(0.09)
-    assert forgiven[2].q == strong[2].q
+    exempt = label_rows([*rows[:2], compared_row(0.9, DROP)], criteria)
+    exempt_qs = [each.correction.q for each in exempt]
+    assert exempt_qs == [each.correction.q for each in without]  # not 0.06, as if the row were not there
+    strong = label_rows([*rows[:2], compared_row(0.0001)], criteria)  # a significant row helps the others
+    forgiven = label_rows([*rows[:2], compared_row(0.0001, DROP)], criteria)
+    assert strong[0].correction.q == pytest.approx(0.045)
+    assert forgiven[0].correction.q == pytest.approx(0.09)
+    assert forgiven[2].correction.q == strong[2].correction.q
 
 
 def test_the_entry_that_accepts_most_covers_a_row() -> None:
@@ -232,7 +227,7 @@ def test_cases_in_quarantine_count_on_neither_side(is_younger: bool) -> None:
         result = gate_result(now, before, settings=settings, is_younger=is_younger, quarantined=(FLAKY,))
         assert result.exit_code == 0, result.verdict.failed
         view = view_of(result)
-        assert (view.totals.trials, view.totals.newly_failing, view.totals.with_errors) == (40, 0, 0)
+        assert (view.totals.counts.trials, view.totals.flips.newly_failing, view.totals.with_errors) == (40, 0, 0)
         assert view.totals.cost == (None if score is None else 0.5)  # the calls still cost money
         (case,) = quarantined_of(view)
         assert (case.name, case.status, case.base_status, case.stable) == ("a flaky one", str(status), "passed", False)
@@ -371,8 +366,8 @@ def test_a_case_whose_entry_is_younger_than_the_base_stays_in_the_comparison() -
     result = gate_result(now, before, settings=settings, is_younger=True, quarantined=(FLAKY,))
     assert result.exit_code == 0, result.verdict.failed
     view, (row, _) = view_of(result), result.comparison.rows
-    assert (row.n, row.worse) == (41, 1)
-    assert (view.totals.trials, view.totals.newly_failing, view.totals.pass_rate_change) == (40, 0, None)
+    assert (row.pairs.n, row.pairs.worse) == (41, 1)
+    assert (view.totals.counts.trials, view.totals.flips.newly_failing, view.totals.change.delta) == (40, 0, None)
     (sentence,) = (each for each in view.notices if "in quarantine" in each)
     assert sentence.startswith(
         "demo: the comparison of scores still counts 1 case in quarantine. The baseline may have"
@@ -384,7 +379,7 @@ def test_a_case_whose_entry_is_younger_than_the_base_stays_in_the_comparison() -
     assert result_json.to_data(view)["quarantined"][0]["compared"] is True
     older = gate_result(now, before, settings=settings, quarantined=(FLAKY,))
     view, (row, _) = view_of(older), older.comparison.rows
-    assert (row.n, row.worse, view.totals.pass_rate_change) == (40, 0, 0)
+    assert (row.pairs.n, row.pairs.worse, view.totals.change.delta) == (40, 0, 0)
     assert not [each for each in view.notices if "in quarantine" in each]
 
 

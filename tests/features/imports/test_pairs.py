@@ -205,7 +205,7 @@ def count_flips(comparison: Comparison) -> tuple[int, int]:
 
 def count_differences(comparison: Comparison) -> set[tuple[int, int, int]]:
     """How many pairs got better and worse, and how many there are."""
-    return {(row.better, row.worse, row.n) for row in comparison.rows}
+    return {(row.pairs.better, row.pairs.worse, row.pairs.n) for row in comparison.rows}
 
 
 def test_an_inserted_removed_or_moved_row_changes_no_other() -> None:
@@ -244,7 +244,7 @@ def test_an_edited_case_keeps_its_own_id() -> None:
     edited = copy.deepcopy(log)
     edited["samples"][3]["input"][0]["content"] = "Asked in another way?"
     (row,) = compare_files("inspect", [json.dumps(edited)], [json.dumps(log)]).rows
-    assert (row.n, row.changed, row.added, row.removed) == (12, 1, 0, 0)
+    assert (row.pairs.n, row.cases.changed, row.cases.added, row.cases.removed) == (12, 1, 0, 0)
 
 
 def test_numbers_of_the_author_are_no_positions() -> None:
@@ -260,7 +260,7 @@ def test_equal_inputs_are_paired_by_other_fields() -> None:
         sample["target"] = f"target {number}"
     turned = log | {"samples": [log["samples"][1], log["samples"][0], *log["samples"][2:]]}
     (row,) = compare_files("inspect", [json.dumps(turned)], [json.dumps(log)]).rows
-    assert (row.n, row.better, row.worse) == (14, 0, 0)
+    assert (row.pairs.n, row.pairs.better, row.pairs.worse) == (14, 0, 0)
 
 
 def junit_lengths(results: dict[int, bool]) -> str:
@@ -395,7 +395,7 @@ def test_an_old_baseline_is_paired_by_definition() -> None:
     (suite,) = base.suites
     old = replace(suite.columns, hashes=[f"test_case_{number}" for number in range(12)])
     (row,) = compare(run, replace(base, suites=(replace(suite.with_columns(old), setup=None),))).rows
-    assert (row.n, row.better, row.worse, row.added, row.removed) == (12, 0, 0, 1, 0)
+    assert (row.pairs.n, row.pairs.better, row.pairs.worse, row.cases.added, row.cases.removed) == (12, 0, 0, 1, 0)
 
 
 def test_row_ids_that_may_be_positions_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -524,7 +524,7 @@ def test_extra_trials_of_a_baseline_get_the_names_of_its_cases() -> None:
     assert comparison.base is not None
     assert comparison.base.companions_of(TrialRole.EXTRA)[0].suites[0].columns.hashes == run.suites[0].columns.hashes
     (row,) = comparison.rows
-    assert (row.n, row.added, row.removed) == (12, 0, 0)
+    assert (row.pairs.n, row.cases.added, row.cases.removed) == (12, 0, 0)
 
 
 def test_a_replaced_model_is_compared_and_marked() -> None:

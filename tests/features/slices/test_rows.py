@@ -17,9 +17,11 @@ from scoregate.features.slices.rows import add_slices
 from scoregate.features.slices.rule import CHECK
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.estimates import NoEstimate
 from scoregate.kernel.compare.row_labels import is_in_family
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.report.result_json import to_row_data
 from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.evidence import TrialRole
@@ -101,13 +103,13 @@ def test_a_slice_has_the_numbers_of_a_suite_with_only_its_cases(repeats: Any) ->
             row = by_value[value].row
             assert by_value[value].cases == len(cases)
             assert _numbers(row) == pytest.approx(_numbers(alone)), (value, clusters)
-            assert (row.low is None) == (row.clusters < 10)
+            assert (row.estimate.interval is None) == (row.pairs.clusters < 10)
 
 
 def _numbers(row: Row) -> dict[str, Any]:
-    few = row.clusters < Criteria().few
+    few = row.pairs.clusters < Criteria().few
     left_out = ("p", "low", "high", "smallest_p", "better", "worse") if few else ()
-    return {name: getattr(row, name) for name in ONLY if name not in left_out}
+    return to_row_data(row, [name for name in ONLY if name not in left_out])
 
 
 def test_extra_trials_count_in_the_test_only() -> None:
@@ -122,7 +124,7 @@ def test_extra_trials_count_in_the_test_only() -> None:
     [each] = table_of(comparison).rows
     assert _numbers(each.row) == pytest.approx(_numbers(comparison.rows[0]), abs=0.001)  # the test draws permutations
     [without] = table_of(compare_slices(alone, base, every)).rows
-    assert without.row.p != each.row.p
+    assert without.row.estimate.p != each.row.estimate.p
     assert without.row.delta == each.row.delta
 
 
@@ -136,12 +138,13 @@ def test_slices_are_their_own_families() -> None:
     family = [row for row in rows if is_in_family(row, 0.05)]
     assert len(family) >= 5
     wanted = correct_by_direction([row.p_worse or 0.0 for row in family], [row.p_better or 0.0 for row in family])
-    assert [row.q for row in family] == pytest.approx(wanted)
+    assert [row.correction.q for row in family] == pytest.approx(wanted)
     limited = sliced(suite_of({"e": new}), suite_of({"e": old}), members=members, limited=["f=v3"])
     by_value = {each.value: each for each in table_of(limited).rows}
     assert [value for value, each in by_value.items() if each.limited] == ["v3"]
-    assert by_value["v3"].row.q == by_value["v3"].row.p
-    assert by_value["v4"].row.q != pytest.approx({each.value: each.row.q for each in table_of(free).rows}["v4"])
+    assert by_value["v3"].row.correction.q == by_value["v3"].row.estimate.p
+    qs = {each.value: each.row.correction.q for each in table_of(free).rows}
+    assert by_value["v4"].row.correction.q != pytest.approx(qs["v4"])
 
 
 def test_rows_are_limited_and_dropped_ones_counted() -> None:
@@ -184,7 +187,7 @@ def _labels(
 def test_without_a_baseline_slices_have_only_means() -> None:
     suite = suite_of({"e": {"a": [1.0], "b": [0.0], "c": [0.5]}})
     [row] = table_of(compare_slices(run_of(suite), None, {"x": ["a", "c"]})).rows
-    assert (row.name, row.cases, row.row.mean, row.row.label, row.row.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)
+    assert (row.name, row.cases, row.row.mean, row.row.label, row.row.pairs.n) == ("f=x", 2, 0.75, RowLabel.NEW, 0)
 
 
 def limit(max_slice_drop: Mapping[str, float], **more: Any) -> Limits:
@@ -287,9 +290,9 @@ def test_a_slice_that_lost_its_scores_is_unmeasurable() -> None:
     members = {"lost": [f"c{index}" for index in range(50)], "kept": [f"c{index}" for index in range(50, 100)]}
     comparison = sliced(run, suite_of({"e": old, "other": old}), members=members)
     rows = {each.value: each.row for each in table_of(comparison).rows if each.row.evaluator == "e"}
-    assert (rows["lost"].label, rows["lost"].lost) == (RowLabel.UNMEASURABLE, {"none": 30})
+    assert (rows["lost"].label, rows["lost"].lost.reasons) == (RowLabel.UNMEASURABLE, {"none": 30})
     assert rows["lost"].reason == "30 of 50 cases lost their score"
-    assert (rows["kept"].label, rows["kept"].lost) == (RowLabel.UNCHANGED, {})
+    assert (rows["kept"].label, rows["kept"].lost.reasons) == (RowLabel.UNCHANGED, {})
 
 
 def test_an_evaluator_of_the_baseline_alone_has_no_slices() -> None:
@@ -308,8 +311,8 @@ def test_a_slice_with_few_cases_has_its_change() -> None:
         for each in table_of(sliced(suite_of({"e": new}), suite_of({"e": old}), members=members)).rows
     }
     few = rows["few"]
-    assert (few.label, few.n, few.clusters, few.delta) == (RowLabel.TOO_FEW, 4, 4, -0.5)
-    assert (few.mean, few.base, few.low, few.p) == (0.5, 1.0, None, None)
+    assert (few.label, few.pairs.n, few.pairs.clusters, few.delta) == (RowLabel.TOO_FEW, 4, 4, -0.5)
+    assert (few.mean, few.base, few.estimate) == (0.5, 1.0, NoEstimate(delta=-0.5))
 
 
 def test_labels_have_no_slices() -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoregate.kernel.compare.comparison import Comparison, compare
-from scoregate.kernel.compare.comparison_rows import Row
+from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.estimates import Estimate, PairSummary
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.events import (
@@ -20,6 +21,7 @@ from scoregate.kernel.types.events import (
     SuiteFinished,
     SuiteStarted,
 )
+from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.evidence import list_sources
 from scoregate.kernel.types.runs.reducer import RunReducer
@@ -98,6 +100,13 @@ def run_of(*suites: ExampleSuite, scripts: Sequence[Script] | None = None, filte
 
 def compared(new: ExampleSuite, old: ExampleSuite | None) -> Comparison:
     return compare(run_of(new), None if old is None else run_of(old))
+
+
+def compared_row(p: float, accepted: AcceptedRegression | None = None) -> Row:
+    """A row that has fallen, with this two-sided p."""
+    estimate = Estimate(-0.1, p, p / 2, 1 - p / 2, -1.0, 1.0, None, smallest_p=0.0001, smallest_margin=1.0)
+    counts = PairSummary(better=1, worse=9)
+    return Row("s", "e", RowLabel.NOISE, estimate=estimate, pairs=counts, accepted=accepted)
 
 
 def row_of(new: ExampleSuite, old: ExampleSuite | None, evaluator: str = "e") -> Row:

@@ -32,7 +32,7 @@ def make_suite(scores: list[Any], **fields: Any) -> ExampleSuite:
 )
 def test_changed_scores_have_a_label(new: list[float], old: list[float], label: RowLabel) -> None:
     row = row_of(make_suite(new), make_suite(old))
-    assert (row.label, row.n) == (label, len(new))
+    assert (row.label, row.pairs.n) == (label, len(new))
     assert row.mean == sum(new) / len(new)
     assert row.base == sum(old) / len(old)
     assert row.delta == pytest.approx(row.mean - row.base)
@@ -41,7 +41,7 @@ def test_changed_scores_have_a_label(new: list[float], old: list[float], label: 
 def test_lower_is_better_swaps_labels() -> None:
     down = (info(higher_is_better=False),)
     row = row_of(make_suite(LOW, evaluators=down), make_suite(HIGH, evaluators=down))
-    assert (row.label, row.better, row.worse, row.gain) == (RowLabel.BETTER, 40, 0, 1.0)
+    assert (row.label, row.pairs.better, row.pairs.worse, row.gain) == (RowLabel.BETTER, 40, 0, 1.0)
     assert row.delta == -1.0
 
 
@@ -50,8 +50,8 @@ def test_swapping_run_and_base_changes_only_the_sign() -> None:
     one, other = ([chosen.random() for _ in range(30)] for _ in range(2))
     forward, backward = row_of(make_suite(one), make_suite(other)), row_of(make_suite(other), make_suite(one))
     assert forward.delta == pytest.approx(-(backward.delta or 0))
-    assert forward.p == pytest.approx(backward.p)
-    assert (forward.better, forward.worse) == (backward.worse, backward.better)
+    assert forward.estimate.p == pytest.approx(backward.estimate.p)
+    assert (forward.pairs.better, forward.pairs.worse) == (backward.pairs.worse, backward.pairs.better)
 
 
 def test_without_a_base_every_row_is_new() -> None:
@@ -111,7 +111,7 @@ def test_another_evaluator_under_the_same_id_is_not_compared(change: dict[str, s
     new, old = make_suite(HIGH, evaluators=[info(**{**BASE, **change})]), make_suite(LOW, evaluators=[info(**BASE)])
     row = row_of(new, old)
     assert (row.label, row.reason, row.mean, row.base) == (RowLabel.NOT_COMPARABLE, reason, 1.0, 0.0)
-    assert (row.delta, row.p) == (None, None)
+    assert (row.delta, row.estimate.interval) == (None, None)
 
 
 def test_another_direction_is_not_compared() -> None:
@@ -135,19 +135,19 @@ def test_unknown_fingerprints_are_compared(new: EvaluatorInfo, old: EvaluatorInf
 def test_pairs_with_an_error_are_dropped_and_counted() -> None:
     new, old = [*HIGH, ERROR, 1.0, None], [*LOW, 1.0, ERROR, 1.0]
     row = row_of(make_suite(new), make_suite(old))
-    assert (row.n, row.dropped) == (40, 2)
+    assert (row.pairs.n, row.pairs.dropped) == (40, 2)
     assert row.mean == 1.0
 
 
 def test_a_task_error_drops_the_pair() -> None:
     new = ExampleSuite({**scored(*HIGH), "c40": ERROR})
     row = row_of(new, make_suite([*LOW, 1.0]))
-    assert (row.n, row.dropped) == (40, 1)
+    assert (row.pairs.n, row.pairs.dropped) == (40, 1)
 
 
 def test_with_too_many_errors_a_row_is_unmeasurable() -> None:
     row = row_of(make_suite([*HIGH, *[ERROR] * 5]), make_suite([*LOW, *[1.0] * 5]))
-    assert (row.label, row.n, row.dropped) == (RowLabel.UNMEASURABLE, 40, 5)
+    assert (row.label, row.pairs.n, row.pairs.dropped) == (RowLabel.UNMEASURABLE, 40, 5)
 
 
 def test_without_any_score_a_row_is_unmeasurable() -> None:
@@ -159,7 +159,7 @@ def test_cases_without_a_pair_are_counted_and_excluded() -> None:
     new = ExampleSuite({**scored(*HIGH), "extra": {"e": 0.0}, "more": {"e": 0.0}})
     old = ExampleSuite({**scored(*LOW), "former": {"e": 1.0}})
     row = row_of(new, old)
-    assert (row.n, row.added, row.removed, row.delta) == (40, 2, 1, 1.0)
+    assert (row.pairs.n, row.cases.added, row.cases.removed, row.delta) == (40, 2, 1, 1.0)
 
 
 def test_cases_changed_under_one_hash_are_counted() -> None:
@@ -171,7 +171,7 @@ def test_cases_changed_under_one_hash_are_counted() -> None:
 def test_without_common_cases_no_label_is_given() -> None:
     row = row_of(make_suite(HIGH), ExampleSuite({f"other{index}": {"e": 1.0} for index in range(40)}))
     assert row.label not in (RowLabel.BETTER, RowLabel.WORSE, RowLabel.UNCHANGED)
-    assert (row.n, row.added, row.removed) == (0, 40, 40)
+    assert (row.pairs.n, row.cases.added, row.cases.removed) == (0, 40, 40)
 
 
 def test_flipped_cases_are_found() -> None:

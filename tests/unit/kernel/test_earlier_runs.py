@@ -121,9 +121,9 @@ def test_results_that_runs_of_a_commit_share_count_once(origin: str) -> None:
     second = replace(first, id="second", suites=(mark_source(suite, **{origin: CarriedFrom("first", "main@first")}),))
     for base, other in ((first, second), (second, first)):
         comparison = compare(new, base, pool=(other,))
-        assert (comparison.pooled, comparison.rows[0].base_runs) == (1, 1)
+        assert (comparison.pooled, comparison.rows[0].base_runs.count) == (1, 1)
     comparison = compare(new, first, pool=(replace(first, id="second"),))
-    assert (comparison.pooled, comparison.rows[0].base_runs) == (2, 2)
+    assert (comparison.pooled, comparison.rows[0].base_runs.count) == (2, 2)
 
 
 @pytest.mark.parametrize("origin", ["carried", "kept"])
@@ -132,7 +132,7 @@ def test_results_of_the_base_count_against_older_runs_that_lack_them(origin: str
     source = CarriedFrom("base", "main@base")
     run = replace(run, suites=(mark_source(run.suites[0], range(99), **{origin: source}),))
     (row,) = compare(mark_as_measured(run, older), older).rows
-    assert (row.label, row.n, row.delta) == (RowLabel.WORSE, 100, -0.6)
+    assert (row.label, row.pairs.n, row.delta) == (RowLabel.WORSE, 100, -0.6)
     same_source = replace(older, suites=(mark_source(older.suites[0], kept=source),))
     assert mark_as_measured(run, same_source).suites == run.suites
 
@@ -142,7 +142,7 @@ def test_earlier_runs_count_as_repeats_of_the_base() -> None:
     new = make_run([1.0] * 92 + [0.0] * 8, "new")
     past = [found for index in range(4) if (found := select_unchanged(make_run([1.0] * 100, f"c{index}"), base))]
     alone, pooled = compare_row(new, base), compare_row(new, base, *past)
-    assert (alone.base_runs, pooled.base_runs) == (1, 5)
+    assert (alone.base_runs.count, pooled.base_runs.count) == (1, 5)
     assert alone.delta == pooled.delta == pytest.approx(-0.08)
 
 
@@ -157,12 +157,12 @@ def test_runs_before_a_step_of_the_provider_do_not_count() -> None:
     base, new = make_run(FLAT), make_run([*FLAT[:-4], 0.0, 0.0, 0.0, 0.0], "new")
     before = [1.0] * 20 + FLAT[20:]
     stepped = compare(new, base, earlier=make_earlier(base, before, before, before))
-    assert stepped.rows[0].base_runs == 1
+    assert stepped.rows[0].base_runs.count == 1
     assert stepped.rows[0].label is compare_row(new, base).label is RowLabel.NOISE
     assert stepped.earlier_runs == ()
     # the newest of them is from after it; a run behind the step doesn't count, whatever its scores
     some = compare(new, base, earlier=make_earlier(base, FLAT, before, FLAT)[::-1])
-    assert some.rows[0].base_runs == 2
+    assert some.rows[0].base_runs.count == 2
     assert [run.commit for run in some.earlier_runs] == ["c0"]
 
 
@@ -172,7 +172,7 @@ def test_a_run_agrees_if_chance_would_often_differ_as_much() -> None:
     for rose, base_runs in ((2, 2), (1, 1)):
         other = [0.0] * 5 + [float(case < 2 * rose) for case in range(5)] + FLAT[10:]
         assert [(a > b) - (a < b) for a, b in zip(other, FLAT, strict=True)].count(1) == rose
-        assert compare_row(make_run(FLAT, "new"), base, *make_earlier(base, other)).base_runs == base_runs
+        assert compare_row(make_run(FLAT, "new"), base, *make_earlier(base, other)).base_runs.count == base_runs
 
 
 def test_each_evaluator_goes_back_as_far_as_it_agrees() -> None:
@@ -191,10 +191,10 @@ def test_each_evaluator_goes_back_as_far_as_it_agrees() -> None:
     earlier = [each for at in range(3) if (each := select_unchanged(make_two(FLAT, before, f"c{at}"), base))]
     new = make_two(FLAT, [nan, *FLAT[1:]], "new")
     found = compare(new, base, earlier=earlier)
-    assert {row.evaluator: row.base_runs for row in found.rows} == {"e": 4, "f": 1}
+    assert {row.evaluator: row.base_runs.count for row in found.rows} == {"e": 4, "f": 1}
     assert [len(run.suites) for run in found.earlier_runs] == [1, 1, 1]
     (lost,) = [row for row in found.rows if row.evaluator == "f"]
-    assert (lost.n, lost.lost) == (99, {"none": 1})
+    assert (lost.pairs.n, lost.lost.reasons) == (99, {"none": 1})
 
 
 def test_without_history_nothing_differs() -> None:
@@ -259,19 +259,18 @@ def test_movement_of_runs_widens_the_interval() -> None:
     base = with_history(make_run([1.0] * 50 + [0.0] * 50), means)
     plain, wide = compare(new, base).rows[0], compare_row(new, base)
     assert (plain.label, wide.label) == (RowLabel.WORSE, RowLabel.NOISE)
-    assert plain.movement is None
-    assert wide.movement is not None
-    assert (wide.movement.runs, wide.movement.pooled) == (10, 1)
-    assert wide.movement.deviation == pytest.approx(stdev([*means, 0.5]))
-    assert wide.p is not None
+    assert plain.base_runs.movement is None
+    assert wide.base_runs.movement is not None
+    assert (wide.base_runs.movement.runs, wide.base_runs.movement.pooled) == (10, 1)
+    assert wide.base_runs.movement.deviation == pytest.approx(stdev([*means, 0.5]))
     # with as many trials on both sides, the standard error is that of a run's mean, times the root of two
-    error = wide.movement.deviation * 2**0.5
-    assert wide.p == pytest.approx(2 * stats.t.sf(0.2 / error, 9))
-    assert wide.low == pytest.approx(-0.2 - stats.t.isf(0.025, 9) * error)
-    assert wide.detectable == pytest.approx((stats.t.isf(0.025, 9) + stats.t.isf(0.2, 9)) * error)
+    error = wide.base_runs.movement.deviation * 2**0.5
+    assert wide.estimate.p == pytest.approx(2 * stats.t.sf(0.2 / error, 9))
+    assert wide.estimate.low == pytest.approx(-0.2 - stats.t.isf(0.025, 9) * error)
+    assert wide.estimate.detectable == pytest.approx((stats.t.isf(0.025, 9) + stats.t.isf(0.2, 9)) * error)
     four = with_history(make_run([1.0] * 50 + [0.0] * 50), [0.3, 0.7, 0.4])
-    assert compare_row(new, four).movement is None
-    assert compare_row(new, four).p == plain.p
+    assert compare_row(new, four).base_runs.movement is None
+    assert compare_row(new, four).estimate.p == plain.estimate.p
 
 
 def test_cases_that_vary_explain_means_that_vary() -> None:

@@ -65,7 +65,7 @@ def test_the_scores_of_a_baseline_are_compared_under_the_new_name() -> None:
     assert {row.evaluator for row in compare(run, base).rows} == {old, new}
     renamed = rename_base_evaluators(run, base)
     (row,) = compare(run, renamed).rows
-    assert (row.evaluator, row.delta, row.n) == (new, -1.0, 2)
+    assert (row.evaluator, row.delta, row.pairs.n) == (new, -1.0, 2)
     (suite,) = renamed.suites
     assert [info.id for info in suite.evaluators.values()] == [new]
     columns = suite.columns

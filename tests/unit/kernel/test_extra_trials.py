@@ -35,9 +35,9 @@ def test_first_trials_count_once() -> None:
     new = make_run(fill(sure=0.0, open=0.0, steady=1.0), fill(open=1.0))
     base = make_run(fill(sure=1.0, open=1.0, steady=1.0), fill(open=0.0))
     row = compare_row(new, base)
-    assert row.p == pytest.approx(2**-4)
+    assert row.estimate.p == pytest.approx(2**-4)
     assert row.delta == pytest.approx(-12 / 20), "the estimate is of the first trials"
-    assert compare_row(base, new).p == pytest.approx(2**-4)
+    assert compare_row(base, new).estimate.p == pytest.approx(2**-4)
 
 
 def test_trials_of_one_side_do_not_count() -> None:
@@ -45,11 +45,11 @@ def test_trials_of_one_side_do_not_count() -> None:
     first = compare_row(make_run(new), make_run(base))
     assert first.p == pytest.approx(2**-12)
     for more, base_more in ((fill(open=1.0), None), (None, fill(open=0.0))):
-        assert compare_row(make_run(new, more), make_run(base, base_more)).p == first.p
+        assert compare_row(make_run(new, more), make_run(base, base_more)).estimate.p == first.estimate.p
 
 
 def test_an_extra_run_of_another_suite_does_not_count() -> None:
     new, base = (make_run(fill(sure=value, open=value, steady=1.0)) for value in (0.0, 1.0))
     other = run_of(suite_of({"score": fill(open=1.0)}, id="other", label="other"))
     row = compare_row(*(side.add_companion(TrialRole.EXTRA, other) for side in (new, base)))
-    assert row.p == compare_row(new, base).p
+    assert row.estimate.p == compare_row(new, base).estimate.p

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
+from tests.unit.kernel.builders import ExampleSuite, compared_row, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison, compare
-from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.row_labels import p_or_one
+from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict, judge_comparison
 from scoregate.kernel.gate.families import Shares, correct_ratios, correct_scores
 from scoregate.kernel.gate.finding import Finding
@@ -34,11 +33,6 @@ def suites_of(count: int, *scores: float, first: Sequence[float] = ()) -> Run:
     return run_of(*(ExampleSuite(scored(*(first if not at and first else scores)), f"s{at}") for at in range(count)))
 
 
-def row(p: float, **fields: object) -> Row:
-    fields = {"delta": -0.1, "better": 1, "worse": 9, "smallest_p": 0.0001, **fields}
-    return Row("s", "e", RowLabel.NOISE, p=p, p_worse=p / 2, p_better=1 - p / 2, **fields)  # type: ignore[arg-type]
-
-
 def list_values(findings: Sequence[Finding]) -> list[str]:
     return [each.value for each in findings]
 
@@ -53,13 +47,16 @@ def test_a_side_that_no_gate_watches_gives_its_share_to_the_other() -> None:
 
 def test_the_shares_sharpen_the_corrected_p() -> None:
     shares = Shares(0.8, 0.2)
-    assert correct_scores([row(0.02), row(0.5)], shares).worse == (pytest.approx(0.05), pytest.approx(0.625))
+    assert correct_scores([compared_row(0.02), compared_row(0.5)], shares).worse == (
+        pytest.approx(0.05),
+        pytest.approx(0.625),
+    )
     assert correct_ratios([0.001, 0.3], shares) == [pytest.approx(0.02), pytest.approx(1.0)]
 
 
 def test_an_entry_only_forgives() -> None:
     entry = AcceptedRegression("*", "2026-12-31", "known", "ana", "*", at_most=1.0)
-    rows = [row(0.03), row(0.2), row(0.001)]
+    rows = [compared_row(0.03), compared_row(0.2), compared_row(0.001)]
     plain = correct_scores(rows, Shares()).worse
     for accepted in ([2], [1], [0], [1, 2]):
         exempt = [replace(each, accepted=entry) if at in accepted else each for at, each in enumerate(rows)]
@@ -198,7 +195,7 @@ def test_a_row_of_costs_has_the_p_of_its_gate() -> None:
     judged, verdict = judge(costly(12, 1.5), costly(12, 1.0), limits)
     (found,) = judged.quantities
     assert (found.label, verdict.exit_code) == (RowLabel.WORSE, 1)
-    assert found.q == pytest.approx(2 * found.p_worse)  # type: ignore[operator]
+    assert found.correction.q == pytest.approx(2 * found.p_worse)
     judged, verdict = judge(costly(12, 1.1), costly(12, 1.0), limits)
     assert (judged.quantities[0].label, verdict.exit_code) == (RowLabel.WORSE, 0)  # certain, and below the limit
 
@@ -246,8 +243,8 @@ def test_small_suites_with_unequal_trials_are_as_certain_as_their_best_row() -> 
     """Random signs alone would give p = 2^-20; the trials of each row by itself allow for their numbers."""
     base, new = repeat(suites_of(5, *[GOOD] * 4), 3), suites_of(5, *[BAD] * 4)
     rows = compare(new, base).rows
-    assert all(each.units.is_unequal for each in rows)
+    assert all(each.pairs.is_unequal for each in rows)
     joint = correct_scores(rows, Shares()).q
     assert joint is not None
-    assert joint == pytest.approx(2 * min(p_or_one(each.p_worse) for each in rows), rel=0.2)
+    assert joint == pytest.approx(2 * min(each.p_worse for each in rows), rel=0.2)
     assert joint > 0.001

@@ -53,12 +53,17 @@ def test_the_order_of_failing_trials_is_ignored() -> None:
     comparison = compare(run_of(dict.fromkeys(old, "FPP")), run_of(old))
     counts = build_totals(comparison)
     assert list_flips(comparison) == ([], [])
-    assert (counts.newly_failing, counts.newly_passing, counts.paired, counts.pass_rate_change) == (0, 0, 20, 0.0)
+    assert (counts.flips.newly_failing, counts.flips.newly_passing, counts.paired, counts.change.delta) == (
+        0,
+        0,
+        20,
+        0.0,
+    )
 
 
 def test_the_pass_rate_changes_by_parts_of_cases() -> None:
     counts = build_totals(compare(run_of({"a": "PPF", "b": "F"}), run_of({"a": "PPP", "b": "P"})))
-    assert counts.pass_rate_change == pytest.approx((-1 / 3 - 1) / 2)
+    assert counts.change.delta == pytest.approx((-1 / 3 - 1) / 2)
 
 
 def test_the_rows_of_a_flip_are_trials_that_show_it() -> None:

@@ -279,7 +279,7 @@ def test_lost_scores_make_a_watched_row_unmeasurable(watch: Limits, code: int) -
     old = ExampleSuite(scored(*[0.0] * 60, *[1.0] * 140), threshold=None)
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost, row.n) == (RowLabel.UNMEASURABLE, {"none": 60}, 140)
+    assert (row.label, row.lost.reasons, row.pairs.n) == (RowLabel.UNMEASURABLE, {"none": 60}, 140)
     assert (row.mean, row.base) == (1.0, 1.0), "both means are over the pairs"
     assert row.reason == "60 of 200 cases lost their score: the evaluator returned None"
     assert evaluate_gates(comparison, Policy(watch)).exit_code == code
@@ -290,7 +290,7 @@ def test_random_loss_of_scores_is_allowed() -> None:
     new = ExampleSuite(scored(*[None] * 40, *[1.0] * 160), threshold=None)
     old = ExampleSuite(scored(*[1.0] * 160, *[None] * 40), threshold=None)
     (row,) = compare(run_of(new), run_of(old)).rows
-    assert (row.label, row.lost, row.gained, row.n) == (RowLabel.UNCHANGED, {"none": 40}, 40, 120)
+    assert (row.label, row.lost.reasons, row.lost.gained, row.pairs.n) == (RowLabel.UNCHANGED, {"none": 40}, 40, 120)
 
 
 def test_removed_redefined_or_errored_cases_are_no_lost_scores() -> None:
@@ -301,7 +301,7 @@ def test_removed_redefined_or_errored_cases_are_no_lost_scores() -> None:
     old = ExampleSuite({f"c{index}": {"e": 1.0} for index in range(60)}, digests={"c0": "first"})
     comparison = compare(run_of(new), run_of(old))
     (row,) = comparison.rows
-    assert (row.label, row.lost) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
+    assert (row.label, row.lost.reasons) == (RowLabel.UNCHANGED, {"redefined": 1, "error": 1, "removed": 18})
     assert evaluate_gates(comparison, Policy(Limits(fail_on_regression=True))).exit_code == 0
 
 
@@ -345,14 +345,18 @@ def test_a_gate_and_a_label_never_disagree() -> None:
     policy = Policy(Limits(), {"gated": Limits(fail_on_regression=True)})
     comparison = compare(new, run_of(ExampleSuite(scored(*[1.0] * 20), "gated"), rest[1]))
     row = comparison.rows[0]
-    assert (row.p, row.q, row.label) == (pytest.approx(1 / 32), pytest.approx(12 / 32), RowLabel.NOISE)
+    assert (row.estimate.p, row.correction.q, row.label) == (
+        pytest.approx(1 / 32),
+        pytest.approx(12 / 32),
+        RowLabel.NOISE,
+    )
     # The gate watches one row, so only that one counts; the row gets the gate's p and label.
     judged, result = judge_comparison(comparison, policy)
-    assert (judged.rows[0].q, judged.rows[0].label) == (pytest.approx(1 / 32), RowLabel.WORSE)
+    assert (judged.rows[0].correction.q, judged.rows[0].label) == (pytest.approx(1 / 32), RowLabel.WORSE)
     assert finding(result, "regression").conclusion is FAILED
-    assert [each.q for each in judged.rows[1:]] == [each.q for each in comparison.rows[1:]]
+    assert [each.correction.q for each in judged.rows[1:]] == [each.correction.q for each in comparison.rows[1:]]
     judged, result = judge_comparison(comparison, Policy(Limits(fail_on_regression=True)))
-    assert (judged.rows[0].q, judged.rows[0].label) == (pytest.approx(12 / 32), RowLabel.NOISE)
+    assert (judged.rows[0].correction.q, judged.rows[0].label) == (pytest.approx(12 / 32), RowLabel.NOISE)
     assert result.conclusion is PASSED
     alone = compare(run_of(ExampleSuite(scored(*[0.0] * 5, *[1.0] * 15), "gated")), comparison.base)
     assert alone.rows[0].label is RowLabel.WORSE

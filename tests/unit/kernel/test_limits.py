@@ -93,4 +93,4 @@ def test_a_drop_as_large_as_its_limit_does_not_exceed_it(before: float, now: flo
 def test_a_change_as_large_as_the_smallest_effect_has_a_label() -> None:
     new, old = (run_of(ExampleSuite(scored(*[score] * 20))) for score in (0.28, 0.29))
     (row,) = compare(new, old, criteria=Criteria(min_effect=0.01)).rows
-    assert (row.label, row.min_effect) == (RowLabel.WORSE, None)
+    assert (row.label, row.correction.min_effect) == (RowLabel.WORSE, None)

@@ -78,7 +78,9 @@ def test_rows_of_totals_count_kept_results_as_limits_do() -> None:
     (suite,) = new.suites
     new = replace(new, suites=(mark_source(suite, range(10, 40), kept=CarriedFrom("base", "main")),))
     cost = next(row for row in compare(new, old).quantities if row.measure is Measure.COST)
-    assert (cost.n, cost.kept, cost.mean, cost.base, exp(cost.delta or 0)) == pytest.approx((10, 30, 1.5, 1.0, 3.0))
+    assert (cost.pairs.n, cost.cases.kept, cost.mean, cost.base, exp(cost.delta or 0)) == pytest.approx(
+        (10, 30, 1.5, 1.0, 3.0)
+    )
     assert ratio(new, old)[1].startswith(f"{exp(cost.total or 0):.2f} × the baseline's")
 
 

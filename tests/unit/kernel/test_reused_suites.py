@@ -33,11 +33,11 @@ def test_a_reused_suite_is_no_evidence() -> None:
     comparison = compare(run, base)
     a, b = comparison.rows
     assert (a.label, b.label) == (RowLabel.WORSE, RowLabel.UNAFFECTED)
-    assert (b.mean, b.base, b.delta, b.p, b.q, b.n) == (0.0, 1.0, None, None, None, 0)
+    assert (b.mean, b.base, b.delta, b.estimate.interval, b.correction.q, b.pairs.n) == (0.0, 1.0, None, None, None, 0)
     assert b.reason == "results of main@1234567"
     assert {each.suite for each in (*comparison.newly_failing, *comparison.newly_passing)} <= {0}
     alone = compare(run_of(ExampleSuite(scored(*BAD), id="a")), run_of(ExampleSuite(scored(*GOOD), id="a")))
-    assert a.q == alone.rows[0].q
+    assert a.correction.q == alone.rows[0].correction.q
     assert comparison.gone == ()
     assert [comparison.run.suites[index].id for index, _ in comparison.pairs_for(Use.TEST)] == ["a"]
 
@@ -76,11 +76,11 @@ def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
     )
     comparison = compare(run, base)
     (row,) = comparison.rows
-    assert (row.mean, row.base, row.delta, row.n, row.kept) == (0.75, 1.0, -1.0, 1, 3)
+    assert (row.mean, row.base, row.delta, row.pairs.n, row.cases.kept) == (0.75, 1.0, -1.0, 1, 3)
     assert list(pair_pass_rates(run, base, comparison.pairs_for(Use.PASS_RATE))) == [(0.0, 1.0)]
     # A later run that carries this suite over has the mean of all cases, too.
     (row,) = compare(reuse_suites(run, "demo"), run).rows
-    assert (row.label, row.mean, row.base, row.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
+    assert (row.label, row.mean, row.base, row.cases.kept) == (RowLabel.UNAFFECTED, 0.75, 0.75, 0)
 
 
 def test_sources_of_results_are_named_with_their_changes() -> None:

@@ -121,7 +121,7 @@ def test_few_scores_outside_are_errors_of_their_cases() -> None:
     for new, old in ((head, base), (head, make_run(*[0.9] * 40)), (make_run(*[0.1] * 40), base)):
         comparison = compare(new, old)
         (row,) = (each for each in comparison.rows if each.evaluator == "words")
-        assert (row.label, row.n, row.dropped) == (RowLabel.WORSE, 39, 1)
+        assert (row.label, row.pairs.n, row.pairs.dropped) == (RowLabel.WORSE, 39, 1)
         for limits in WATCHED:
             assert evaluate_gates(comparison, Policy(limits)).conclusion is Conclusion.FAILED
     assert len(compare(head, base).run.suites[0].columns.errored_rows()) == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.comparison_rows import BaseRuns, Row, RowLabel
 from scoregate.kernel.compare.run_movement import RunMovement
 from scoregate.kernel.report.base_runs import build_earlier_runs, describe_base_runs, describe_movement
 from scoregate.kernel.types.runs.run import Run
@@ -37,8 +37,8 @@ def test_days_are_named() -> None:
 
 def test_movement_is_named() -> None:
     moving, steady = RunMovement(0.0123, 0.01, 12), RunMovement(0.0123, 0.0, 12)
-    rows = [Row("bot", name, RowLabel.NOISE, movement=moving) for name in "abcde"]
-    rows.append(Row("bot", "steady", RowLabel.NOISE, movement=steady))
+    rows = [Row("bot", name, RowLabel.NOISE, base_runs=BaseRuns(12, moving)) for name in "abcde"]
+    rows.append(Row("bot", "steady", RowLabel.NOISE, base_runs=BaseRuns(12, steady)))
     base = run("a", 1)
     (text,) = describe_movement(Comparison(base, base, rows=tuple(rows)))
     assert "bot · a by 1.2 points (12 runs), bot · b" in text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.estimates import Estimate, PairSummary
 from scoregate.kernel.compare.row_labels import label_rows
 from scoregate.kernel.report.rows import build_row
 from scoregate.kernel.types.runs.policy import Criteria
 
 DROP = Row(
-    *("shop", "polite", RowLabel.NOISE), delta=-0.008, better=0, worse=40, n=5_000, p=0.00001, p_worse=0.000005,
-    p_better=1.0, smallest_p=0.000001, low=-0.011, high=-0.005, detectable=0.004, within=0.03,
-)  # fmt: skip
+    *("shop", "polite", RowLabel.NOISE),
+    estimate=Estimate(-0.008, 0.00001, 0.000005, 1.0, -0.011, -0.005, 0.004, smallest_p=0.000001, smallest_margin=0.03),
+    pairs=PairSummary(5_000, 5_000, worse=40),
+)
 
 
 def test_the_row_names_the_setting_and_not_chance() -> None:
@@ -21,4 +23,4 @@ def test_the_row_names_the_setting_and_not_chance() -> None:
 
 def test_a_smaller_setting_makes_it_worse() -> None:
     [row] = label_rows([DROP], Criteria(min_effect=0.005))
-    assert (row.label, row.min_effect) == (RowLabel.WORSE, None)
+    assert (row.label, row.correction.min_effect) == (RowLabel.WORSE, None)

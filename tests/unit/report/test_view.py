@@ -253,7 +253,7 @@ def test_a_rerun_case_shows_the_result() -> None:
 def test_repeats_are_trials_of_one_case() -> None:
     trials = [Trial("h", [Score("e", 1.0)], repeat=repeat) for repeat in range(3)]
     totals = view_of(make_run(ExampleSuite("demo", trials))).totals
-    assert (totals.cases, totals.trials, totals.passed) == (1, 3, 3)
+    assert (totals.cases, totals.counts.trials, totals.counts.passed) == (1, 3, 3)
 
 
 def test_changes_of_cases_are_named() -> None:
@@ -278,7 +278,7 @@ def test_a_run_without_case_files_has_its_numbers() -> None:
     run = replace(make_run(bot(range(9), range(0))), read=None)
     view = view_of(run)
     assert view.notable.failing == ()
-    assert view.totals.failed == 9
+    assert view.totals.counts.failed == 9
 
 
 def test_titles_match() -> None:
@@ -337,14 +337,16 @@ def test_calls_of_any_suite_are_in_totals_and_notices() -> None:
 
 def test_cached_answers_show_neither_latency_nor_change() -> None:
     fresh, stored = Usage(10, cost=0.5), Usage(cost=0.0, cached=True)
-    replayed = view_of(make_run(make_used_suite(2, stored)), make_base(make_used_suite(2, fresh))).suites[0].spend_text
+    replayed = (
+        view_of(make_run(make_used_suite(2, stored)), make_base(make_used_suite(2, fresh))).suites[0].spending.text
+    )
     assert (replayed.p50, replayed.p95, replayed.tokens, replayed.cost) == ("–", "–", "0", "$0.00")
-    asked = view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, stored))).suites[0].spend_text
+    asked = view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, stored))).suites[0].spending.text
     assert (asked.p50, asked.tokens, asked.cost) == ("100 ms", "20", "$1.00")
     again = (
         view_of(make_run(make_used_suite(2, fresh)), make_base(make_used_suite(2, Usage(5, cost=0.25))))
         .suites[0]
-        .spend_text
+        .spending.text
     )
     assert again.cost.startswith("$1.00 (+$0.50")
 
@@ -362,13 +364,13 @@ def test_cached_answers_show_neither_latency_nor_change() -> None:
 def test_a_change_of_less_than_a_millisecond_is_not_shown(now: float, before: float, text: str) -> None:
     suites = (ExampleSuite("demo", [Trial("a", [], duration_ms=each)], ()) for each in (now, before))
     run, base = next(suites), next(suites)
-    assert view_of(make_run(run), make_base(base)).suites[0].spend_text.p50 == text
+    assert view_of(make_run(run), make_base(base)).suites[0].spending.text.p50 == text
 
 
 def test_cached_answers_of_judges_show_no_change_of_cost() -> None:
     run, base = make_run(make_used_suite(2, Usage(10, cost=0.5))), make_base(make_used_suite(2, Usage(5, cost=0.25)))
     base.suites[0].columns.partly_paid.add(0)
-    shown = view_of(run, base).suites[0].spend_text
+    shown = view_of(run, base).suites[0].spending.text
     assert (shown.tokens, shown.cost, shown.p50) == ("20", "$1.00", "100 ms (±0%)")
 
 

@@ -28,7 +28,7 @@ def with_scores(evaluator: str, changed: dict[int, float]) -> SuiteResult:
 def test_other_numbers_are_no_scores(score: float) -> None:
     good, bad = with_scores("score", {}), with_scores("score", {0: score, 7: score})
     for row in (compared(good, bad).rows[0], compared(bad, good).rows[0], compared(bad, bad).rows[0]):
-        assert (row.label, row.n, row.delta, row.p) == (RowLabel.UNCHANGED, 38, 0.0, 1.0)
+        assert (row.label, row.pairs.n, row.delta, row.estimate.p) == (RowLabel.UNCHANGED, 38, 0.0, 1.0)
 
 
 def test_only_nan_is_unmeasurable_or_new() -> None:
@@ -64,7 +64,7 @@ def test_suites_without_evaluators() -> None:
 @pytest.mark.parametrize("scores", [(1.0, 0.0), (0.3, 0.3), (0.31, 0.3)])
 def test_one_case(scores: tuple[float, float]) -> None:
     row = row_of(*(cases([score]) for score in scores))
-    assert (row.label, row.n, row.detectable, row.q) == (RowLabel.TOO_FEW, 1, None, None)
+    assert (row.label, row.pairs.n, row.estimate.detectable, row.correction.q) == (RowLabel.TOO_FEW, 1, None, None)
     assert row_of(*(cases([score]) for score in scores), criteria=Criteria(few=1)).label in (
         RowLabel.NOISE,
         RowLabel.UNCHANGED,
@@ -74,13 +74,19 @@ def test_one_case(scores: tuple[float, float]) -> None:
 def test_one_cluster() -> None:
     together = {f"case-{index}": "talk" for index in range(40)}
     row = row_of(cases([1.0] * 40), cases([0.0] * 40), clusters=together)
-    assert (row.label, row.clusters, row.p, row.low, row.high) == (RowLabel.TOO_FEW, 1, 1.0, -1.0, 1.0)
+    assert (row.label, row.pairs.clusters, row.estimate.p, row.estimate.low, row.estimate.high) == (
+        RowLabel.TOO_FEW,
+        1,
+        1.0,
+        -1.0,
+        1.0,
+    )
 
 
 def test_no_case_in_common() -> None:
     row = row_of({"a": [1.0]}, {"b": [1.0]})
     assert (row.label, row.reason) == (RowLabel.NEW, "no case has a score in both runs")
-    assert (row.added, row.removed, row.n) == (1, 1, 0)
+    assert (row.cases.added, row.cases.removed, row.pairs.n) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("sides", [(None, 1.0), (1.0, None), (None, None)])
@@ -95,20 +101,20 @@ def test_a_duplicate_case_counts_once() -> None:
     for _ in range(5):
         new.columns.hashes[3] = "same"
     row = compared(new, suite_of({"score": {"same": [0.0], **cases([1.0] * 12)}})).rows[0]
-    assert (row.n, row.better, row.removed) == (12, 1, 1)
+    assert (row.pairs.n, row.pairs.better, row.cases.removed) == (12, 1, 1)
 
 
 def test_a_column_that_ends_early_lacks_its_last_scores() -> None:
     new = suite_of(FULL)
     del new.columns.scores["score"][10:]
     row = compared(new, suite_of(FULL)).rows[0]
-    assert (row.n, row.dropped, row.label) == (10, 0, RowLabel.UNCHANGED)
+    assert (row.pairs.n, row.pairs.dropped, row.label) == (10, 0, RowLabel.UNCHANGED)
 
 
 def test_a_partial_suite_is_compared_so_far() -> None:
     half: Scores = cases([0.0] * 11)
     row = compared(suite_of({"score": half}, complete=False), suite_of({"score": cases([1.0] * 30)})).rows[0]
-    assert (row.n, row.removed, row.label) == (11, 19, RowLabel.WORSE)
+    assert (row.pairs.n, row.cases.removed, row.label) == (11, 19, RowLabel.WORSE)
 
 
 def test_two_suites_of_one_name_are_paired_by_file() -> None:

@@ -172,7 +172,7 @@ def test_fewer_than_six_clusters_are_never_significant(clusters: int, smallest: 
     # Ten clusters, of which five can differ, are as few.
     same: Scores = {f"e{index}": [1.0] for index in range(8)}
     row = row_of({**new, **same}, {**old, **same}, clusters=names)
-    assert row.clusters >= 10
+    assert row.pairs.clusters >= 10
     assert row.label is (RowLabel.NOISE if clusters < 6 else RowLabel.WORSE)
 
 

@@ -37,14 +37,14 @@ def test_unmeasurable_comes_before_all_else() -> None:
     shaky = {**new, **{f"case-{index}": [None] for index in range(6)}}
     assert row_of(shaky, old).label is RowLabel.UNMEASURABLE
     row = against(shaky, old, OTHER)
-    assert (row.label, row.reason, row.dropped) == (RowLabel.UNMEASURABLE, "6 of 60 pairs have an error", 6)
-    assert (row.delta, row.p) == (None, None), "another evaluator's scores are not to be subtracted"
+    assert (row.label, row.reason, row.pairs.dropped) == (RowLabel.UNMEASURABLE, "6 of 60 pairs have an error", 6)
+    assert (row.delta, row.estimate.interval) == (None, None), "another evaluator's scores are not to be subtracted"
     few = row_of(cases([None, 1.0, 1.0]), cases([1.0] * 3))
     assert few.label is RowLabel.UNMEASURABLE
     assert row_of(cases([None] * 20), cases([1.0] * 20)).label is RowLabel.UNMEASURABLE
     assert row_of(cases([1.0] * 20), cases([None] * 20)).label is RowLabel.UNMEASURABLE
     crossed = row_of(cases([1.0] * 5 + [None] * 5), cases([None] * 5 + [1.0] * 5))
-    assert (crossed.label, crossed.n, crossed.dropped) == (RowLabel.UNMEASURABLE, 0, 10)
+    assert (crossed.label, crossed.pairs.n, crossed.pairs.dropped) == (RowLabel.UNMEASURABLE, 0, 10)
 
 
 def test_the_maximum_of_errors_is_allowed() -> None:
@@ -58,7 +58,7 @@ def test_not_comparable_comes_before_few_and_equal() -> None:
     for new, old in (binary_scores(0, 0, 3), binary_scores(0, 0, 30), binary_scores(0, 30, 0)):
         row = against(new, old, OTHER)
         assert (row.label, row.reason) == (RowLabel.NOT_COMPARABLE, "its code changed")
-        assert (row.p, row.delta, row.n) == (None, None, 0)
+        assert (row.estimate.interval, row.delta, row.pairs.n) == (None, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_too_few_comes_before_unchanged_and_worse() -> None:
     assert row_of(*binary_scores(0, 0, 9)).label is RowLabel.TOO_FEW
     assert row_of(*binary_scores(0, 0, 10)).label is RowLabel.UNCHANGED
     row = row_of(*binary_scores(0, 9, 0))
-    assert (row.label, row.q, row.delta) == (RowLabel.TOO_FEW, None, -1.0)
-    assert row.p == pytest.approx(2**-9)
+    assert (row.label, row.correction.q, row.delta) == (RowLabel.TOO_FEW, None, -1.0)
+    assert row.estimate.p == pytest.approx(2**-9)
     assert row_of(*binary_scores(0, 10, 0)).label is RowLabel.WORSE
     assert row_of(*binary_scores(0, 5, 0), criteria=Criteria(few=5)).label is RowLabel.WORSE
 
@@ -168,16 +168,14 @@ def test_clusters_are_counted_as_few() -> None:
 
 def test_unchanged_comes_before_equivalent() -> None:
     row = row_of(*binary_scores(0, 0, 400))
-    assert (row.label, row.p, row.delta) == (RowLabel.UNCHANGED, 1.0, 0.0)
+    assert (row.label, row.estimate.p, row.delta) == (RowLabel.UNCHANGED, 1.0, 0.0)
     assert row_of(*binary_scores(1, 1, 400)).label is RowLabel.EQUIVALENT
 
 
 def test_better_and_worse_come_before_equivalent() -> None:
     for by, label in ((0.015, RowLabel.BETTER), (-0.015, RowLabel.WORSE)):
         row = row_of(*shifted_scores(by, 800, wobble=0.001))
-        assert row.low is not None
-        assert row.high is not None
-        assert max(-row.low, row.high) < 0.02
+        assert max(-row.estimate.low, row.estimate.high) < 0.02
         assert row.label is label
 
 
@@ -189,19 +187,17 @@ def test_small_rises_are_better_only_if_they_outweigh_an_unseen_collapse() -> No
         (0.015, 400, RowLabel.BETTER),
     ):
         row = row_of(*shifted_scores(by, n, wobble=0.001))
-        assert row.p is not None
-        assert row.p < 1e-3
+        assert row.estimate.p < 1e-3
         assert row.label is label
-        assert row.low is not None
-        assert row.high is not None
-        assert (row.low <= 0 <= row.high) == (label is RowLabel.NOISE), "an interval agrees with its label"
+        assert (row.estimate.low <= 0 <= row.estimate.high) == (label is RowLabel.NOISE), (
+            "an interval agrees with its label"
+        )
 
 
 def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None:
     sides = shifted_scores(-0.008, 60, wobble=0.001)
     row = row_of(*sides)
-    assert row.p is not None
-    assert row.p < 1e-3
+    assert row.estimate.p < 1e-3
     assert row.label is RowLabel.NOISE, "60 cases can't rule out that 2 % of all collapse"
     assert row_of(*shifted_scores(-0.008, 400, wobble=0.001)).label is RowLabel.EQUIVALENT
     assert row_of(*sides, criteria=Criteria(min_effect=0.005)).label is RowLabel.WORSE
@@ -210,23 +206,22 @@ def test_a_significant_difference_under_the_smallest_effect_is_no_call() -> None
 def test_equivalent_needs_the_whole_interval_inside_the_margin() -> None:
     sides = shifted_scores(0.0, 400, wobble=0.1)
     row = row_of(*sides)
-    assert row.within is not None
-    assert (row.label, row.within < 0.02) == (RowLabel.EQUIVALENT, True)
-    assert row_of(*sides, criteria=Criteria(margin=row.within + 1e-9)).label is RowLabel.EQUIVALENT
-    assert row_of(*sides, criteria=Criteria(margin=row.within - 1e-9)).label is RowLabel.NOISE
+    assert (row.label, row.estimate.smallest_margin < 0.02) == (RowLabel.EQUIVALENT, True)
+    assert row_of(*sides, criteria=Criteria(margin=row.estimate.smallest_margin + 1e-9)).label is RowLabel.EQUIVALENT
+    assert row_of(*sides, criteria=Criteria(margin=row.estimate.smallest_margin - 1e-9)).label is RowLabel.NOISE
 
 
 def test_noise_has_the_detectable_effect() -> None:
     row = row_of(*binary_scores(4, 7, 30))
     assert row.label is RowLabel.NOISE
-    assert row.detectable is not None
-    assert 0.1 < row.detectable < 0.4
+    assert row.estimate.detectable is not None
+    assert 0.1 < row.estimate.detectable < 0.4
 
 
 def test_lower_can_be_better() -> None:
     downwards = EvaluatorInfo("score", SAME, higher_is_better=False)
     row = row_of(*binary_scores(0, 30, 30), info=downwards)
-    assert (row.label, row.better, row.worse, row.higher_is_better) == (RowLabel.BETTER, 30, 0, False)
+    assert (row.label, row.pairs.better, row.pairs.worse, row.higher_is_better) == (RowLabel.BETTER, 30, 0, False)
     assert row.delta == -0.5
     assert row.gain == 0.5
     assert row_of(*binary_scores(30, 0, 30), info=downwards).label is RowLabel.WORSE
@@ -262,32 +257,32 @@ def compare_many(*sides: tuple[Scores, Scores]) -> list[Row]:
 
 def test_many_rows_ask_for_more() -> None:
     alone = row_of(*binary_scores(4, 13, 40))
-    assert alone.p == alone.q == pytest.approx(0.0309, abs=1e-3)
+    assert alone.estimate.p == alone.correction.q == pytest.approx(0.0309, abs=1e-3)
     assert alone.label is RowLabel.WORSE
     rows = compare_many(binary_scores(4, 13, 40), binary_scores(9, 8, 40), binary_scores(8, 8, 41))
-    assert rows[0].q == pytest.approx(3 * (alone.p or 0.0))
+    assert rows[0].correction.q == pytest.approx(3 * alone.estimate.p)
     assert [row.label for row in rows] == [RowLabel.NOISE] * 3
 
 
 def test_improved_rows_do_not_fail_another() -> None:
     rows = compare_many(binary_scores(4, 13, 40), *[binary_scores(30, 0, 27)] * 3)
     assert [row.label for row in rows] == [RowLabel.NOISE, *[RowLabel.BETTER] * 3]
-    assert rows[0].q == pytest.approx(4 * (rows[0].p or 0.0))
+    assert rows[0].correction.q == pytest.approx(4 * rows[0].estimate.p)
 
 
 def test_rows_without_power_do_not_count() -> None:
     """Four changed cases can't reach p < 0.05 (Tarone); equal, few and errored rows are not tested."""
     idle = (binary_scores(0, 4, 53), binary_scores(2, 2, 53), binary_scores(0, 0, 57))
     rows = compare_many(binary_scores(4, 13, 40), *idle)
-    assert rows[0].q == rows[0].p
+    assert rows[0].correction.q == rows[0].estimate.p
     assert rows[0].label is RowLabel.WORSE
-    assert [row.q for row in rows[1:]] == [None] * 3
-    assert rows[1].smallest_p == 2**-4
+    assert [row.correction.q for row in rows[1:]] == [None] * 3
+    assert rows[1].estimate.smallest_p == 2**-4
 
 
 def test_five_changed_cases_can_be_called() -> None:
     five, four = row_of(*binary_scores(0, 5, 40)), row_of(*binary_scores(0, 4, 40))
-    assert (five.p, four.p) == pytest.approx((2**-5, 2**-4))
+    assert (five.estimate.p, four.estimate.p) == pytest.approx((2**-5, 2**-4))
     assert (five.label, four.label) == (RowLabel.WORSE, RowLabel.NOISE)
 
 

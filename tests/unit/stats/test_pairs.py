@@ -12,7 +12,8 @@ from tests.unit.stats.references import clustered_error
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Measure, RowLabel
-from scoregate.kernel.compare.lost_scores import LostScores
+from scoregate.kernel.compare.estimates import PairSummary
+from scoregate.kernel.compare.lost_scores import CaseChanges, LostScores
 from scoregate.kernel.compare.pairing import (
     Pairs,
     Values,
@@ -58,16 +59,16 @@ def test_a_repeat_is_no_case() -> None:
         {f"case-{index}": [float(x)] * 5 for index, x in enumerate(new)},
         {f"case-{index}": [float(x)] * 5 for index, x in enumerate(old)},
     )
-    assert (often.p, often.n, often.delta) == (once.p, once.n, once.delta)
-    assert often.detectable == pytest.approx(once.detectable)
+    assert (often.estimate.p, often.pairs.n, often.delta) == (once.estimate.p, once.pairs.n, once.delta)
+    assert often.estimate.detectable == pytest.approx(once.estimate.detectable)
 
 
 def test_more_runs_of_the_base_are_more_repeats_of_it() -> None:
     new, first, second = cases([1.0, 0.0] * 6), cases([1.0, 1.0] * 6), cases([0.0, 1.0] * 6)
     together = {case: [*first[case], *second[case]] for case in first}
     pooled, repeated = row_of(new, first, second), row_of(new, together)
-    assert (pooled.delta, pooled.p, pooled.base) == (repeated.delta, repeated.p, repeated.base)
-    assert (pooled.low, pooled.high) == (repeated.low, repeated.high)
+    assert (pooled.delta, pooled.estimate.p, pooled.base) == (repeated.delta, repeated.estimate.p, repeated.base)
+    assert (pooled.estimate.low, pooled.estimate.high) == (repeated.estimate.low, repeated.estimate.high)
 
 
 def test_a_base_run_of_another_evaluator_is_not_pooled() -> None:
@@ -94,15 +95,15 @@ def test_clusters_are_the_unit() -> None:
     differences = [a - b for a, b in zip(*scores, strict=True)]
     names = [clusters.get(f"case-{index}", f"alone-{index}") for index in range(60)]
     sums = [sum(d for d, n in zip(differences, names, strict=True) if n == name) for name in dict.fromkeys(names)]
-    assert (row.n, row.clusters) == (60, 8 + 13)
+    assert (row.pairs.n, row.pairs.clusters) == (60, 8 + 13)
     assert row.delta == pytest.approx(sum(differences) / 60)
-    assert row.p == pytest.approx(sign_flip_test(sums))
+    assert row.estimate.p == pytest.approx(sign_flip_test(sums))
     around = measure_spread(
         [(total, names.count(name)) for total, name in zip(sums, dict.fromkeys(names), strict=True)]
     )
     assert around.error == pytest.approx(clustered_error(differences, names))
-    assert (row.low, row.high) == pytest.approx(around.interval())
-    assert row.detectable == pytest.approx(around.detectable())
+    assert (row.estimate.low, row.estimate.high) == pytest.approx(around.interval())
+    assert row.estimate.detectable == pytest.approx(around.detectable())
 
 
 def test_a_cluster_can_have_the_name_of_a_case() -> None:
@@ -116,19 +117,19 @@ def test_pairs_with_an_error_on_either_side_are_dropped_and_counted() -> None:
     new = cases([None, 1.0, None, 1.0] + [1.0] * 96)
     old = cases([1.0, None, None, 1.0] + [0.0] * 96)
     row = row_of(new, old)
-    assert (row.dropped, row.n, row.better, row.label) == (3, 97, 96, RowLabel.BETTER)
+    assert (row.pairs.dropped, row.pairs.n, row.pairs.better, row.label) == (3, 97, 96, RowLabel.BETTER)
     assert row.delta == pytest.approx(96 / 97), "an error is not a zero"
 
 
 def test_a_failing_repeat_keeps_the_others() -> None:
     new, old = {f"c{index}": [None, 1.0, 0.0] for index in range(12)}, {f"c{index}": [1.0] for index in range(12)}
     row = row_of(new, old)
-    assert (row.dropped, row.n, row.delta) == (0, 12, -0.5)
+    assert (row.pairs.dropped, row.pairs.n, row.delta) == (0, 12, -0.5)
 
 
 def test_an_error_of_an_unpaired_case_drops_no_pair() -> None:
     row = row_of(cases([1.0] * 20) | {"new": [None]}, cases([1.0] * 20) | {"gone": [None]})
-    assert (row.dropped, row.n, row.added, row.removed) == (0, 20, 1, 1)
+    assert (row.pairs.dropped, row.pairs.n, row.cases.added, row.cases.removed) == (0, 20, 1, 1)
 
 
 def test_an_error_of_one_evaluator_is_no_error_of_another() -> None:
@@ -136,8 +137,8 @@ def test_an_error_of_one_evaluator_is_no_error_of_another() -> None:
         return suite_of({"shaky": cases([None] * 6 + [1.0] * 14), "firm": cases([1.0] * 20)})
 
     found = {row.evaluator: row for row in compared(side(), side()).rows}
-    assert (found["firm"].dropped, found["firm"].label) == (0, RowLabel.UNCHANGED)
-    assert (found["shaky"].dropped, found["shaky"].label) == (6, RowLabel.UNMEASURABLE)
+    assert (found["firm"].pairs.dropped, found["firm"].label) == (0, RowLabel.UNCHANGED)
+    assert (found["shaky"].pairs.dropped, found["shaky"].label) == (6, RowLabel.UNMEASURABLE)
 
 
 def trial(case: str, error: CaseError | None, **scores: float) -> CaseResult:
@@ -161,7 +162,7 @@ def test_only_an_error_of_the_case_drops_unscored_evaluators() -> None:
 
 def test_cases_of_only_one_side_are_excluded_and_counted() -> None:
     row = row_of(cases([1.0] * 15), cases([0.0] * 12) | {"old-1": [1.0], "old-2": [1.0]})
-    assert (row.n, row.added, row.removed, row.delta) == (12, 3, 2, 1.0)
+    assert (row.pairs.n, row.cases.added, row.cases.removed, row.delta) == (12, 3, 2, 1.0)
 
 
 def test_a_case_with_another_definition_is_counted() -> None:
@@ -169,7 +170,7 @@ def test_a_case_with_another_definition_is_counted() -> None:
     digests = list(new.columns.digests)
     new.columns.digests = TextColumn([*digests[:3], "another", "", *digests[5:]])
     row = compared(new, old).rows[0]
-    assert (row.changed, row.n) == (1, 12)
+    assert (row.cases.changed, row.pairs.n) == (1, 12)
 
 
 def make_used_suite(cost: float, tokens: int, milliseconds: float, count: int = 12) -> SuiteResult:
@@ -319,8 +320,7 @@ def test_a_row_without_a_comparison_counts_nothing() -> None:
     comparison = compare(run_of(suite), run_of(suite, suite_of({"score": cases([1.0])}, id="gone", label="gone")))
     (row,) = comparison.rows_of("gone")
     assert row.label is RowLabel.REMOVED
-    counts = ("n", "better", "worse", "dropped", "added", "removed", "changed", "gained", "clusters", "kept")
-    assert {name: getattr(row, name) for name in counts} == dict.fromkeys(counts, 0)
+    assert (row.pairs, row.cases, row.lost) == (PairSummary(), CaseChanges(), LostScores())
 
 
 def test_labels_of_either_side_are_in_the_row() -> None:
@@ -339,7 +339,7 @@ def test_labels_of_either_side_are_in_the_row() -> None:
         (without, with_labels, {}, {"a": 8, "b": 4}),
     ):
         row = next(each for each in compared(new, old).rows if each.evaluator == "kind")
-        assert (row.labels, row.base_labels) == (counts, base_counts)
+        assert (row.labels.run, row.labels.base) == (counts, base_counts)
 
 
 def test_a_loss_at_the_level_is_too_many() -> None:

@@ -51,7 +51,14 @@ def values(limit: int = 40) -> st.SearchStrategy[list[float]]:
 
 
 def numbers(row: Row) -> list[float]:
-    found = (row.delta, row.p, row.low, row.high, row.detectable, row.smallest_p)
+    found = (
+        row.delta,
+        row.estimate.p,
+        row.estimate.low,
+        row.estimate.high,
+        row.estimate.detectable,
+        row.estimate.smallest_p,
+    )
     return [number for number in found if number is not None]
 
 
@@ -98,20 +105,26 @@ def test_a_larger_difference_never_raises_p(sizes: list[float]) -> None:
 def test_swapping_run_and_base_flips_the_sign_and_keeps_p(sides: tuple[Scores, Scores]) -> None:
     row, swapped = row_of(*sides), row_of(*reversed(sides))
     assert swapped.delta == pytest.approx(-(row.delta or 0.0), abs=1e-12)
-    assert swapped.p == pytest.approx(row.p, abs=1e-12)
-    assert (swapped.better, swapped.worse, swapped.n) == (row.worse, row.better, row.n)
+    assert swapped.estimate.p == pytest.approx(row.estimate.p, abs=1e-12)
+    assert (swapped.pairs.better, swapped.pairs.worse, swapped.pairs.n) == (
+        row.pairs.worse,
+        row.pairs.better,
+        row.pairs.n,
+    )
     check_mirrored(row, swapped)
 
 
 def check_mirrored(row: Row, swapped: Row) -> None:
     """Getting better needs more than getting worse: rises must outweigh a collapse that no case shows."""
     worse, other = (row, swapped) if row.gain <= 0 else (swapped, row)
-    mirrored = (-(other.high or 0.0), -(other.low or 0.0))
+    mirrored = (-other.estimate.high, -other.estimate.low)
     if other.label in (RowLabel.BETTER, RowLabel.WORSE) or worse.label is not RowLabel.WORSE:
         assert other.label is MIRRORED.get(worse.label, worse.label)
-    if worse.q is not None and other.q is not None:
-        assert worse.q <= other.q + 1e-9
-    assert (worse.low, mirrored[1]) == pytest.approx((mirrored[0], max(worse.high or 0.0, mirrored[1])), abs=1e-9)
+    if worse.correction.q is not None and other.correction.q is not None:
+        assert worse.correction.q <= other.correction.q + 1e-9
+    assert (worse.estimate.low, mirrored[1]) == pytest.approx(
+        (mirrored[0], max(worse.estimate.high, mirrored[1])), abs=1e-9
+    )
 
 
 @given(two_sides())
@@ -119,12 +132,10 @@ def test_rows_are_valid(sides: tuple[Scores, Scores]) -> None:
     row = row_of(*sides)
     assert all(isfinite(number) for number in numbers(row))
     assert row.delta is not None
-    assert row.low is not None
-    assert row.high is not None
-    assert -1.0 <= row.low <= row.high <= 1.0
-    assert row.n == len(sides[0])
-    assert row.better + row.worse <= row.n
-    assert (row.q is None) == (row.n < 10 or row.smallest_p is None or row.smallest_p > 0.05)
+    assert -1.0 <= row.estimate.low <= row.estimate.high <= 1.0
+    assert row.pairs.n == len(sides[0])
+    assert row.pairs.better + row.pairs.worse <= row.pairs.n
+    assert (row.correction.q is None) == (row.pairs.n < 10 or row.estimate.smallest_p > 0.05)
 
 
 @given(two_sides(), st.randoms(use_true_random=False))
@@ -145,7 +156,7 @@ def test_neither_order_nor_direction_matters_with_unequal_repeats(
     new, old = ({case: shuffled(side[case], source) for case in shuffled(list(side), source)} for side in sides)
     other, swapped = row_of(new, old), row_of(old, new)
     assert numbers(other) == pytest.approx(numbers(row), abs=1e-9)
-    assert swapped.p == pytest.approx(row.p, abs=1e-9)
+    assert swapped.estimate.p == pytest.approx(row.estimate.p, abs=1e-9)
     assert other.label is row.label
     check_mirrored(row, swapped)
 
@@ -158,9 +169,14 @@ def shuffled(names: Sequence[Any], source: random.Random) -> list[Any]:
 def test_one_more_equal_pair_changes_nothing_but_n(sides: tuple[Scores, Scores], score: float) -> None:
     repeats = len(sides[0]["case-0"])
     row, more = row_of(*sides), row_of(*({**side, "equal": [score] * repeats} for side in sides))
-    assert (more.p, more.smallest_p, more.better, more.worse) == (row.p, row.smallest_p, row.better, row.worse)
-    assert more.n == row.n + 1
-    assert more.delta == pytest.approx((row.delta or 0.0) * row.n / more.n, abs=1e-12)
+    assert (more.estimate.p, more.estimate.smallest_p, more.pairs.better, more.pairs.worse) == (
+        row.estimate.p,
+        row.estimate.smallest_p,
+        row.pairs.better,
+        row.pairs.worse,
+    )
+    assert more.pairs.n == row.pairs.n + 1
+    assert more.delta == pytest.approx((row.delta or 0.0) * row.pairs.n / more.pairs.n, abs=1e-12)
 
 
 @given(two_sides(), st.integers(1, 4))
@@ -171,8 +187,8 @@ def test_pooling_the_same_base_again_moves_no_estimate_and_never_lowers_p(
     new, old = sides
     row, pooled = row_of(new, old), row_of(new, *[old] * (1 + runs))
     assert pooled.delta == pytest.approx(row.delta, abs=1e-9)
-    assert (pooled.p or 0.0) >= (row.p or 0.0) - 1e-9
-    assert (pooled.n, pooled.better, pooled.worse) == (row.n, row.better, row.worse)
+    assert pooled.estimate.p >= row.estimate.p - 1e-9
+    assert (pooled.pairs.n, pooled.pairs.better, pooled.pairs.worse) == (row.pairs.n, row.pairs.better, row.pairs.worse)
 
 
 @given(two_sides())
@@ -181,7 +197,7 @@ def test_repeats_in_another_order_change_nothing(sides: tuple[Scores, Scores]) -
     row = row_of(new, old)
     turned = row_of({case: list(reversed(scores)) for case, scores in new.items()}, old)
     assert numbers(turned) == pytest.approx(numbers(row), abs=1e-9)
-    assert (turned.label, turned.better, turned.worse) == (row.label, row.better, row.worse)
+    assert (turned.label, turned.pairs.better, turned.pairs.worse) == (row.label, row.pairs.better, row.pairs.worse)
 
 
 @given(two_sides())
@@ -189,6 +205,6 @@ def test_a_run_against_itself_is_unchanged(sides: tuple[Scores, Scores]) -> None
     new = sides[0]
     turned = {case: list(reversed(scores)) for case, scores in new.items()}
     row = row_of(turned, new)
-    assert row.label is (RowLabel.UNCHANGED if row.n >= 10 else RowLabel.TOO_FEW)
-    assert (row.p, row.better, row.worse) == (1.0, 0, 0)
+    assert row.label is (RowLabel.UNCHANGED if row.pairs.n >= 10 else RowLabel.TOO_FEW)
+    assert (row.estimate.p, row.pairs.better, row.pairs.worse) == (1.0, 0, 0)
     assert row.delta == pytest.approx(0.0, abs=1e-12)

@@ -70,7 +70,7 @@ def list_problems(comparison: Comparison, verdict: Verdict) -> Iterator[AlertPro
         if row.label is RowLabel.WORSE and not row.is_accepted and row.delta is not None:
             shown.add((row.suite, row.evaluator))
             text = f"{number_format.score(row.base)} → {number_format.score(row.mean)}"
-            text = f"{text} ({number_format.difference(row.delta)}, {row.n:,} cases)"
+            text = f"{text} ({number_format.difference(row.delta)}, {row.pairs.n:,} cases)"
             yield AlertProblem(row.suite, row.evaluator, "", text, row.base, row.mean)
     for finding in verdict.findings:
         place = (finding.suite or "", finding.evaluator or "")

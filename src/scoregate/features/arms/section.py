@@ -11,6 +11,7 @@ from scoregate.features.arms.comparison import ArmComparison, TriggerRate
 from scoregate.features.arms.keys import EFFECTS
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.result_json import to_row_data
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -121,9 +122,8 @@ def _describe_change(row: Row) -> str:
 
 def _format_size(row: Row) -> str:
     size = number_format.percentage_points(row.delta or 0.0).removesuffix(" pp") + " pp"  # also after ±0
-    if row.low is None or row.high is None:
-        return size
-    return f"{size} {number_format.percentage_point_interval(row.low, row.high)}"
+    interval = row.estimate.interval
+    return size if interval is None else f"{size} {number_format.percentage_point_interval(*interval)}"
 
 
 def _format_tokens(number: float) -> str:
@@ -156,7 +156,4 @@ def arm_data(arm: ArmView) -> dict[str, Any]:
 
 
 def _row_data(row: Row | None) -> dict[str, Any] | None:
-    if row is None:
-        return None
-    names = ("mean", "base", "delta", "low", "high", "n", "p", "q")
-    return {"label": str(row.label), **{name: getattr(row, name) for name in names}}
+    return None if row is None else to_row_data(row, ("label", "mean", "base", "delta", "low", "high", "n", "p", "q"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.result_json import MEANS, TESTS, to_row_data
 from scoregate.kernel.report.text import shorten_list
 from scoregate.kernel.types.amounts import AtLeast, add
 from scoregate.kernel.types.call_headers import SUITE
@@ -16,9 +17,7 @@ from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.run_costs import sum_costs
 from scoregate.kernel.types.sections import Place, Section
 
-_MEANS = ("mean", "base", "delta", "low", "high")
-_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
-_FIELDS = ("suite", "label", *_MEANS, "detectable", *_TESTS, "total", "total_low", "total_high")
+_FIELDS = ("suite", "label", *MEANS, "detectable", *TESTS, "total", "total_low", "total_high")
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:
@@ -33,7 +32,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
 
 
 def _to_data(row: Row) -> dict[str, Any]:
-    return {"measure": str(row.measure)} | {name: getattr(row, name) for name in _FIELDS}
+    return {"measure": str(row.measure)} | to_row_data(row, _FIELDS)
 
 
 def _describe_costs(run: Run) -> Iterator[str]:

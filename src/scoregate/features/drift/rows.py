@@ -9,6 +9,7 @@ from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState, 
 from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.case_names import rename_cases
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.estimates import Estimate, two_sided_p
 from scoregate.kernel.compare.pairing import Side, case_clusters, score_side
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.compare.suite_pairs import list_same_suites
@@ -103,20 +104,19 @@ def _correct_row(row: Row, estimate: DriftEstimate, *, label: str) -> Row:
     drift = estimate.drift
     if drift.state is not DriftState.CORRECTED:
         return replace(row, adjustment=drift)
-    before = row.detectable
+    before = row.estimate.detectable
     drift = replace(drift, label=label, delta=row.delta, detectable=before, power=estimate.power)
     lower, upper = estimate.one_sided_p
     low, high = estimate.interval
-    return replace(
-        row,
+    corrected = Estimate(
         delta=estimate.delta,
+        p=two_sided_p(lower, upper),
+        p_lower=lower,
+        p_upper=upper,
         low=low,
         high=high,
-        p=min(1.0, 2 * min(lower, upper)),
-        p_worse=lower if row.higher_is_better else upper,
-        p_better=upper if row.higher_is_better else lower,
-        smallest_p=0.0,
         detectable=None if before is None else before * estimate.widening,
-        within=max(-low, high),
-        adjustment=drift,
+        smallest_p=0.0,
+        smallest_margin=max(-low, high),
     )
+    return replace(row, estimate=corrected, adjustment=drift)

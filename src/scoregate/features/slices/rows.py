@@ -143,8 +143,8 @@ def _compare_suite(
         for (name, value, is_limited), rows in chosen.items():
             if cases is not None and is_paired:
                 pairs = None if table is None else table.pair(rows)
-                compared, lost = sides.compare(row, rows, clusters, cases=cases, pairs=pairs, is_limited=is_limited)
-                compared = sides.check_lost(compared, lost, counts[is_limited])
+                compared = sides.compare(row, rows, clusters, cases=cases, pairs=pairs, is_limited=is_limited)
+                compared = sides.check_lost(compared, counts[is_limited])
             else:
                 compared = sides.describe(row, list_cases(columns.hashes, rows))
             yield SliceRow(name, value, len(rows), compared, is_limited), sides.select(rows)

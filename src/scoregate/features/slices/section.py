@@ -14,6 +14,7 @@ from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.report.heading import is_unwatched, list_warned
+from scoregate.kernel.report.result_json import MEANS, TESTS, to_row_data
 from scoregate.kernel.report.text import display_name, shorten_list
 from scoregate.kernel.types.sections import Place, Section, UnwatchedDrop
 
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.report.view import ReportView
 
 _MAX_NAME = 60
-_MEANS = ("mean", "base", "delta", "low", "high")
-_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
-_FIELDS = ("suite", "evaluator", *_MEANS, *_TESTS, "higher_is_better")
+_FIELDS = ("suite", "evaluator", *MEANS, *TESTS, "higher_is_better")
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:
@@ -66,7 +65,7 @@ def _describe_unadjusted(table: SliceTable) -> Iterator[str]:
 
 
 def _to_data(each: SliceView) -> dict[str, Any]:
-    row = {name: getattr(each.view.row, name) for name in _FIELDS}
+    row = to_row_data(each.view.row, _FIELDS)
     place = {"field": each.field, "value": each.value, "cases": each.cases, "limited": each.limited}
     return {"suite": row["suite"], **place, **row, "label": each.view.label, "state": str(each.view.state)}
 

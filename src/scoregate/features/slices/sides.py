@@ -13,7 +13,8 @@ from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.agreeing_runs import suites_with_evaluator
 from scoregate.kernel.compare.compared_suites import ComparedSuite
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel, with_estimate
-from scoregate.kernel.compare.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
+from scoregate.kernel.compare.estimates import NoEstimate
+from scoregate.kernel.compare.lost_scores import CaseSets, LostScores, find_lost_scores
 from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides, score_side
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_means import TrialValue
@@ -69,7 +70,7 @@ class SliceSides:
         """The means of a slice whose scores can't be compared, for the reason of the whole row."""
         mean = _mean(self.new.side.means, members)
         base = None if row.base is None else _mean(self.baseline.side.means, members)
-        return Row(row.suite, row.evaluator, row.label, mean, base, reason=row.reason)
+        return Row(row.suite, row.evaluator, row.label, mean, base, NoEstimate(row.reason))
 
     def make_table(self, clusters: Mapping[str, str]) -> CaseTable | None:
         """The scores by row, which takes a tenth of the time for many slices; None if it can't hold them."""
@@ -86,8 +87,8 @@ class SliceSides:
         cases: CaseSets,
         pairs: Pairs | None,
         is_limited: bool,
-    ) -> tuple[Row, LostScores]:
-        """The row of a slice, and its lost scores.
+    ) -> Row:
+        """The row of a slice.
 
         Args:
             row: the row of the whole suite.
@@ -98,7 +99,7 @@ class SliceSides:
             is_limited: whether a limit names the slice. Its gate needs a test, however few pairs there are.
         """
         if pairs is not None:
-            return self._estimate(replace(row, lost={}), pairs, None, is_limited=is_limited), LostScores()
+            return self._estimate(row, LostScores(), pairs, None, is_limited=is_limited)
         members = list_cases(self.sliced.compared.suite.columns.hashes, rows)
         new, baseline = self._select_scores(members)
         pairs = pair_sides(new, baseline, clusters)
@@ -115,41 +116,43 @@ class SliceSides:
         if not pairs.n:
             pairs = replace(pairs, mean=_mean(new.means, members), base=_mean(baseline.means, members))
         pair_tests = partial(self._pair_tests, members, clusters)
-        compared = self._estimate(replace(row, lost=lost.reasons), pairs, pair_tests, is_limited=is_limited)
-        if compared.label is RowLabel.NEW and baseline.means:
-            compared = replace(compared, label=RowLabel.UNMEASURABLE, reason="no case has a score any more")
-        return compared, lost
+        compared = self._estimate(row, lost, pairs, pair_tests, is_limited=is_limited)
+        is_gone = compared.label is RowLabel.NEW and baseline.means
+        return compared.reject("no case has a score any more") if is_gone else compared
 
     def _estimate(
-        self, row: Row, pairs: Pairs, pair_tests: Callable[[], Pairs | None] | None, *, is_limited: bool
+        self,
+        row: Row,
+        lost: LostScores,
+        pairs: Pairs,
+        pair_tests: Callable[[], Pairs | None] | None,
+        *,
+        is_limited: bool,
     ) -> Row:
         criteria = self.sliced.compared.criteria
         compared = Row(
             *(row.suite, row.evaluator, RowLabel.NOISE, pairs.mean, pairs.base),
-            lost=row.lost,
+            lost=replace(lost, gained=0),  # the row of the whole suite says it
             higher_is_better=row.higher_is_better,
             checked=row.checked,
             accepted=row.accepted,
             base_runs=row.base_runs,
-            movement=row.movement,
         )
         is_enough = is_limited or len(pairs.clusters) >= criteria.few
         test_pairs = pair_tests() if pair_tests is not None and is_enough else None
         compared = with_estimate(compared, pairs, criteria, scale=1.0, test_pairs=test_pairs, estimate=is_enough)
         if pairs.n and not is_enough:
-            delta = (pairs.mean or 0.0) - (pairs.base or 0.0)
-            return replace(compared, n=pairs.n, clusters=len(pairs.clusters), delta=delta)
+            change = replace(compared.estimate, delta=(pairs.mean or 0.0) - (pairs.base or 0.0))
+            counts = replace(compared.pairs, n=pairs.n, clusters=len(pairs.clusters))
+            return replace(compared, estimate=change, pairs=counts)
         return compared
 
-    def check_lost(self, compared: Row, lost: LostScores, count: int) -> Row:
+    def check_lost(self, compared: Row, count: int) -> Row:
         """The row, unmeasurable if too many cases lost their score; corrected for the number of slices (Bonferroni)."""
         criteria = self.sliced.compared.criteria
-        too_many = lost.is_too_many(criteria.max_lost, criteria.alpha / 2 / count)
+        too_many = compared.lost.is_too_many(criteria.max_lost, criteria.alpha / 2 / count)
         is_battle = self.sliced.compared.suite.evaluators[compared.evaluator].battles
-        if too_many and compared.label is not RowLabel.UNMEASURABLE and not is_battle:
-            reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score"
-            return replace(compared, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
-        return compared
+        return compared.reject_lost() if too_many and not is_battle else compared
 
     def select(self, rows: Sequence[int]) -> RowSides:
         """What the row of a slice compares, by the rows of its cases."""

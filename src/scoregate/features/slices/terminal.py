@@ -44,7 +44,7 @@ def list_slices(
         yield from (Text(f"slices: {text}{rest}", style="dim"), Text())
         return
     names = [Text(safe_text(each.name)) for each in slices]
-    columns = {"n": [Text(f"{each.view.row.n or each.cases:,}") for each in slices]}
+    columns = {"n": [Text(f"{each.view.row.pairs.n or each.cases:,}") for each in slices]}
     if view.base:
         columns["baseline"] = [Text(each.view.base) for each in slices]
     columns["PR" if view.context.pull_request else "now"] = [Text(each.view.mean) for each in slices]

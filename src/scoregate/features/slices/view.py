@@ -13,8 +13,6 @@ from scoregate.kernel.report.text import display_name
 from scoregate.kernel.types.records import record
 
 _MAX_NAME = 60
-_MEANS = ("mean", "base", "delta", "low", "high")
-_TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
 _BAD = (ReportState.FAILED, ReportState.WORSE)
 
 
@@ -56,7 +54,7 @@ def build_slices(table: SliceTable, comparison: Comparison, verdict: Verdict) ->
         row = each.row
         findings = by_place.get((row.suite, row.evaluator, each.name), [])
         view = build_row(row, None, findings, is_partial=bool(comparison.run.selection))
-        compared = row.low is not None and row.label is not RowLabel.UNMEASURABLE
+        compared = row.estimate.interval is not None and row.label is not RowLabel.UNMEASURABLE
         views.append(SliceView(each.field, each.value, each.cases, view, compared, each.limited))
     return tuple(sorted(views, key=_slice_order))
 

@@ -58,7 +58,7 @@ def add_kept_means(rows: Iterable[Row], run: Run, base: Run, pairs: Iterable[tup
             row,
             mean=None if row.mean is None else suite.mean(row.evaluator),
             base=None if row.base is None else other.mean(row.evaluator),
-            kept=len(suite.evidence.rows_without(Use.TEST)),
+            cases=replace(row.cases, kept=len(suite.evidence.rows_without(Use.TEST))),
         )
 
 

@@ -84,7 +84,7 @@ def _list_changes(comparison: Comparison, index: int, base_index: int) -> list[M
         return found
     sides = (suite.columns, comparison.base.suites[base_index].columns)
     for row in comparison.rows:
-        if row.suite == suite.label and row.n and row.label not in _INCOMPARABLE:
+        if row.suite == suite.label and row.pairs.n and row.label not in _INCOMPARABLE:
             new, base = (score_side([columns], row.evaluator).means for columns in sides)
             cases, means, base_means = pair_means(new, base)
             differences = list_differences(means, base_means)

@@ -370,8 +370,12 @@ def _compare_scores(
         tool_change = describe_tool_changes(suite.tools, base_suite.tools)
         change = ", ".join(filter(None, (describe_setup_change(suite, base_suite), tool_change)))
         means = collect_run_means(base, base_suite, states) if suite.evidence.counts_all(Use.TEST) else {}
-        rows = score_rows(suite, baseline_suites[index], criteria_of(suite), extras=extras.get(index), run_means=means)
-        yield from (replace(each, row=replace(each.row, setup_change=change)) for each in rows) if change else rows
+        yield from score_rows(
+            *(suite, baseline_suites[index], criteria_of(suite)),
+            extras=extras.get(index),
+            run_means=means,
+            setup_change=change,
+        )
     matched = {suites[0].label for suites in baseline_suites.values()}
     for suite in base.suites:
         if suite.label not in matched and suite.evidence.counts_all(Use.ROWS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 from math import inf, isfinite
+from typing import ClassVar
 
 from scoregate.kernel.compare.pairing import Pairs
 from scoregate.kernel.compare.run_movement import RunMovement
@@ -29,6 +30,7 @@ class Estimate:
 
     Attributes:
         delta: the mean difference.
+        p: the two-sided p: twice the smaller one-sided p without `few`, at most 1.
         p_lower: the one-sided p of a sum as low or lower if nothing changed.
         p_upper: the one-sided p of a sum as high or higher if nothing changed.
         low: the lower end of the 95 % interval of `delta`.
@@ -38,9 +40,11 @@ class Estimate:
         smallest_margin: the smallest margin such that the difference lies in ± margin (97.5 % confidence on each side).
         p_with_fall: the one-sided p for getting better with one more case that falls, see `add_unseen_fall`; 0 if none
             is added, if it is unknown which direction is better, and if the p without it is above 5 %.
+        reason: why it doesn't count, such as too many errors; empty if it does.
     """
 
     delta: float
+    p: float
     p_lower: float
     p_upper: float
     low: float
@@ -49,11 +53,31 @@ class Estimate:
     smallest_p: float
     smallest_margin: float
     p_with_fall: float = 0.0
+    reason: str = ""
 
     @property
-    def p(self) -> float:
-        """The two-sided p: twice the smaller one-sided p, at most 1."""
-        return min(1.0, 2 * min(self.p_lower, self.p_upper))
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of `delta`."""
+        return self.low, self.high
+
+
+@record
+class NoEstimate:
+    """The reason why nothing was estimated. Nothing is certain then: every p is 1.
+
+    Attributes:
+        reason: the reason; empty if the label of the row says it.
+        delta: the mean difference of a slice with too few pairs for a test; None without pairs.
+    """
+
+    reason: str = ""
+    delta: float | None = None
+    p: ClassVar[float] = 1.0
+    p_lower: ClassVar[float] = 1.0
+    p_upper: ClassVar[float] = 1.0
+    p_with_fall: ClassVar[float] = 0.0
+    detectable: ClassVar[float | None] = None
+    interval: ClassVar[tuple[float, float] | None] = None
 
 
 def estimate_difference(
@@ -63,6 +87,7 @@ def estimate_difference(
     test_pairs: Pairs | None = None,
     movement: RunMovement | None = None,
     higher_is_better: bool | None = None,
+    few: int = 0,
 ) -> Estimate:
     """Test a difference and estimate its size.
 
@@ -73,43 +98,59 @@ def estimate_difference(
             an estimate from chosen trials would be biased towards 0.
         movement: how far whole runs move without any change; None if that is unknown.
         higher_is_better: the direction that gets better; None to treat both alike.
+        few: with fewer clusters, the one-sided p are at least the exact ones, without mid-p.
 
     Returns:
         The estimate. The interval of a score allows for a rare change by `scale` that no case shows yet; if the test is
         significant, the end nearer to 0 doesn't. For getting better this needs a significant `p_with_fall`, too.
     """
-    spread = measure_spread(pairs.clusters)
-    p_lower, p_upper = one_sided_p(pairs, spread) if test_pairs is None else one_sided_p(test_pairs)
+    spread, known = measure_spread(pairs.clusters), test_pairs or pairs
+    p_lower, p_upper = one_sided_p(known, None if test_pairs else spread)
     p_with_fall = 0.0
     # A larger p is never significant, so one more fall decides nothing.
     if scale is not None and higher_is_better is not None and (p_upper if higher_is_better else p_lower) <= _ALPHA:
-        known = test_pairs or pairs
         extended = add_unseen_fall(known, scale if higher_is_better else -scale)
         p_with_fall = 0.0 if extended is known else one_sided_p(extended)[1 if higher_is_better else 0]
-    step = pairs.step if spread.largest or pairs.step else (scale or 0.0)
-    low, high = spread.interval(step)
-    if scale is None:
-        smallest_margin = max(-low, high)
-    else:
-        is_significant = 2 * max(min(p_lower, p_upper), p_with_fall) <= _ALPHA
-        low, high = allow_for_unseen(spread, (low, high), scale, is_significant=is_significant, alpha=_ALPHA)
-        lowest, highest = spread.score_interval(pairs.step)
-        unseen = largest_unseen_share(spread.clusters, _ALPHA / 2) * scale
-        smallest_margin = max(-lowest, highest, abs(spread.mean) + unseen)
+    is_significant = 2 * max(min(p_lower, p_upper), p_with_fall) <= _ALPHA
+    low, high, smallest_margin = _find_bounds(spread, pairs.step, scale, is_significant=is_significant)
     bound = inf if scale is None else scale
     estimate = Estimate(
         delta=spread.mean,
+        p=two_sided_p(p_lower, p_upper),
         p_lower=p_lower,
         p_upper=p_upper,
         low=max(-bound, low),
         high=min(bound, high),
         detectable=spread.detectable(1.0 if scale is None else scale),
-        smallest_p=_smallest_p(test_pairs or pairs),
+        smallest_p=_smallest_p(known),
         smallest_margin=smallest_margin,
         p_with_fall=p_with_fall,
     )
-    is_wider = movement is not None and movement.excess and isfinite(spread.error)
-    return _widen(estimate, movement, spread.error, bound) if is_wider and movement is not None else estimate
+    if movement is not None and movement.excess and isfinite(spread.error):
+        estimate = _widen(estimate, movement, spread.error, bound)
+    exact = exact_sign_flip_p(known.sums) if len(pairs.clusters) < few else None
+    if exact is not None:
+        p_lower, p_upper = map(max, exact, (estimate.p_lower, estimate.p_upper))
+        estimate = replace(estimate, p_lower=p_lower, p_upper=p_upper)
+    return estimate
+
+
+def _find_bounds(
+    spread: Spread, step: float, scale: float | None, *, is_significant: bool
+) -> tuple[float, float, float]:
+    """The ends of the interval, and the smallest margin."""
+    low, high = spread.interval(step if spread.largest or step else (scale or 0.0))
+    if scale is None:
+        return low, high, max(-low, high)
+    low, high = allow_for_unseen(spread, (low, high), scale, is_significant=is_significant, alpha=_ALPHA)
+    lowest, highest = spread.score_interval(step)
+    unseen = largest_unseen_share(spread.clusters, _ALPHA / 2) * scale
+    return low, high, max(-lowest, highest, abs(spread.mean) + unseen)
+
+
+def two_sided_p(lower: float, upper: float) -> float:
+    """Twice the smaller one-sided p, at most 1."""
+    return min(1.0, 2 * min(lower, upper))
 
 
 def allow_for_unseen(
@@ -155,11 +196,12 @@ def add_unseen_fall(pairs: Pairs, scale: float) -> Pairs:
 def _widen(estimate: Estimate, movement: RunMovement, error: float, bound: float) -> Estimate:
     """The estimate with the movement of whole runs; nothing gets narrower."""
     delta, half_width = estimate.delta, movement.half_width(error)
-    lower, upper = movement.one_sided_p(delta, error)
+    lower, upper = map(max, (estimate.p_lower, estimate.p_upper), movement.one_sided_p(delta, error))
     return replace(
         estimate,
-        p_lower=max(estimate.p_lower, lower),
-        p_upper=max(estimate.p_upper, upper),
+        p=two_sided_p(lower, upper),
+        p_lower=lower,
+        p_upper=upper,
         low=max(-bound, min(estimate.low, delta - half_width)),
         high=min(bound, max(estimate.high, delta + half_width)),
         detectable=max(estimate.detectable or 0.0, movement.detectable(error)),
@@ -211,35 +253,54 @@ def one_sided_p(pairs: Pairs, spread: Spread | None = None) -> tuple[float, floa
 
 
 @record
-class Units:
-    """The units of a row.
+class PairSummary:
+    """What a row says about its pairs.
 
     Attributes:
-        able: the number of units that can still get worse: the baseline has a score that isn't the worst one. With
+        n: the number of pairs.
+        clusters: the number of their clusters: what random signs flip.
+        better: the number of pairs that got better.
+        worse: the number of pairs that got worse.
+        dropped: the number of cases without a pair because of an error on one side.
+        able: the number of clusters that can still get worse: the baseline has a score that isn't the worst one. With
             fewer than six of them no outcome is certain enough for a gate.
-        differences: the difference of each unit, below 0 if it got worse, if the row has too few units for a test of
-            its own. Empty otherwise, as large rows are not tested together.
+        differences: the difference of each cluster, below 0 if it got worse, if the row has too few for a test of its
+            own. Empty otherwise, as large rows are not tested together.
         is_unequal: whether a case has more trials on one side, so that random signs alone would give false alarms.
     """
 
+    n: int = 0
+    clusters: int = 0
+    better: int = 0
+    worse: int = 0
+    dropped: int = 0
     able: int = 0
     differences: Mapping[Hashable, float] = field(default_factory=dict)
     is_unequal: bool = False
 
 
-def collect_units(pairs: Pairs, *, few: int, higher_is_better: bool, is_bounded: bool) -> Units:
-    """Collect the units of a row.
+def summarize_pairs(
+    pairs: Pairs, test_pairs: Pairs | None = None, *, few: int, higher_is_better: bool, is_bounded: bool
+) -> PairSummary:
+    """Count the pairs of a row by direction, and the clusters that its gate can count on.
 
     Args:
         pairs: the pairs of the row.
-        few: with fewer units, a row has too few for a test of its own.
+        test_pairs: the pairs of its test, if these are others.
+        few: with fewer clusters, a row has too few for a test of its own.
         higher_is_better: whether a higher value is better.
         is_bounded: whether values are scores in [0, 1]. Others can always get worse.
     """
-    count = len(pairs.clusters)
-    able = (pairs.lowerable if higher_is_better else pairs.raisable) if is_bounded else count
-    if count >= few:
-        return Units(able)
-    sign = 1.0 if higher_is_better else -1.0
-    differences = {name: sign * total for name, total in zip(pairs.names, pairs.sums, strict=True)}
-    return Units(able, differences, is_unequal=bool(pairs.trials))
+    tested = test_pairs or pairs
+    count, differences = len(tested.clusters), dict[Hashable, float]()
+    able = (tested.lowerable if higher_is_better else tested.raisable) if is_bounded else count
+    better, worse = (pairs.rose, pairs.fell) if higher_is_better else (pairs.fell, pairs.rose)
+    if count < few:
+        sign = 1.0 if higher_is_better else -1.0
+        differences = {name: sign * total for name, total in zip(tested.names, tested.sums, strict=True)}
+    return PairSummary(
+        *(pairs.n, len(pairs.clusters), better, worse, pairs.errored),
+        able=able,
+        differences=differences,
+        is_unequal=count < few and bool(tested.trials),
+    )

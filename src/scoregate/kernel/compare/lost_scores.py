@@ -37,6 +37,7 @@ class LostScores:
         total: the number of cases that have a score in the baseline and could have one in the run.
         share: the share of these scores that is lost, in [0, 1]; trials count for repeated cases. Negative for a gain.
         p: the one-sided p of a loss as large or larger; None if no case lost its score to None.
+        too_many: whether the row is unmeasurable because of them.
     """
 
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class LostScores:
     total: int = 0
     share: float = 0.0
     p: float | None = None
+    too_many: bool = False
 
     def is_too_many(self, limit: float, level: float) -> bool:
         """Whether significantly more scores were lost to None than gained, and more than a limit.
@@ -68,6 +70,23 @@ def correct_lost_scores(lost: Sequence[LostScores]) -> list[LostScores]:
 
 
 @record
+class CaseChanges:
+    """The number of cases that are not the same on both sides.
+
+    Attributes:
+        added: the number of cases in the run only.
+        removed: the number of cases in the baseline only.
+        changed: the number of cases with a different definition under the same hash.
+        kept: the number of trials that keep the base's results. They are in the means, and not compared.
+    """
+
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    kept: int = 0
+
+
+@record
 class CaseSets:
     """The cases of a suite in the run and in the newest run of its baseline, as hashes.
 
@@ -75,22 +94,20 @@ class CaseSets:
         new: the cases of the run.
         baseline: the cases of the baseline.
         redefined: the cases of both with a different definition under the same hash.
-        added: the number of cases in the run only.
-        removed: the number of cases in the baseline only.
+        changes: how many cases are not the same.
     """
 
     new: frozenset[str]
     baseline: frozenset[str]
     redefined: frozenset[str]
-    added: int
-    removed: int
+    changes: CaseChanges
 
     @classmethod
     def from_columns(cls, new: Columns, baseline: Columns) -> CaseSets:
         """Compare the cases of the run's columns with those of the baseline's columns."""
         if new.hashes == baseline.hashes and new.digests == baseline.digests:
             cases = frozenset(new.hashes)
-            return cls(cases, cases, frozenset(), 0, 0)
+            return cls(cases, cases, frozenset(), CaseChanges())
         digests = dict(zip(new.hashes, new.digests, strict=True))
         base_digests = dict(zip(baseline.hashes, baseline.digests, strict=True))
         shared = digests.keys() & base_digests.keys()
@@ -98,7 +115,8 @@ class CaseSets:
             case for case in shared if digests[case] and base_digests[case] and digests[case] != base_digests[case]
         )
         added, removed = len(digests) - len(shared), len(base_digests) - len(shared)
-        return cls(frozenset(digests), frozenset(base_digests), redefined, added, removed)
+        changes = CaseChanges(added, removed, len(redefined))
+        return cls(frozenset(digests), frozenset(base_digests), redefined, changes)
 
 
 def find_lost_scores(

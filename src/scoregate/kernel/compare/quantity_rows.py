@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel, with_estimate
+from scoregate.kernel.compare.lost_scores import CaseChanges
 from scoregate.kernel.compare.pairing import Side, Values, case_clusters, log_side, pair_sides, quantity_side
 from scoregate.kernel.compare.ratios import compute_total_ratio, shared_means
 from scoregate.kernel.types.runs.policy import Criteria
@@ -49,12 +49,14 @@ def quantity_rows(indices: Iterable[int], measured: _Sides, whole: _Sides, crite
             if kept:
                 new, baseline = _read_sides(index, whole, measure)
             mean, base, _ = shared_means(new, baseline)
-            row = Row(suite.label, measure.value, RowLabel.NOISE, mean, base, higher_is_better=False, measure=measure)
-            row = replace(with_estimate(row, pairs, criteria, scale=None), kept=kept)
-            total = None if measure is Measure.LATENCY else compute_total_ratio(new, baseline, columns)
-            if total is not None:
-                row = replace(row, total=total.value, total_low=total.low, total_high=total.high)
-            yield row
+            row = Row(
+                *(suite.label, measure.value, RowLabel.NOISE, mean, base),
+                measure=measure,
+                higher_is_better=False,
+                cases=CaseChanges(kept=kept),
+                total=None if measure is Measure.LATENCY else compute_total_ratio(new, baseline, columns),
+            )
+            yield with_estimate(row, pairs, criteria, scale=None)
 
 
 def _read_sides(index: int, sides: _Sides, measure: Measure) -> tuple[Side, Side]:

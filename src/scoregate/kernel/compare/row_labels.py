@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel, ScoredRow
-from scoregate.kernel.compare.lost_scores import Reason, correct_lost_scores
+from scoregate.kernel.compare.comparison_rows import Correction, Measure, Row, RowLabel, ScoredRow
+from scoregate.kernel.compare.estimates import Estimate
+from scoregate.kernel.compare.lost_scores import LostScores, correct_lost_scores
 from scoregate.kernel.compare.statistics.significance import benjamini_hochberg
 from scoregate.kernel.types.limit_checks import reaches
 from scoregate.kernel.types.runs.policy import Criteria
@@ -36,12 +37,13 @@ def label_rows(rows: Sequence[Row], criteria: Criteria) -> list[Row]:
     """
     known = [index for index, row in enumerate(rows) if is_in_family(row, criteria.alpha)]
     accepted = [rows[index].accepted is not None for index in known]
-    worse = correct_with_accepted([p_or_one(rows[index].p_worse) for index in known], accepted)
-    better = benjamini_hochberg([p_or_one(rows[index].p_better) for index in known])
+    worse = correct_with_accepted([rows[index].p_worse for index in known], accepted)
+    better = benjamini_hochberg([rows[index].p_better for index in known])
     corrected = [min(1.0, 2 * min(each)) for each in zip(worse, better, strict=True)]
     q_by_index = dict(zip(known, corrected, strict=True))
     return [
-        label_row(replace(row, q=q_by_index.get(index), min_effect=None), criteria) for index, row in enumerate(rows)
+        label_row(replace(row, correction=Correction(q_by_index.get(index))), criteria)
+        for index, row in enumerate(rows)
     ]
 
 
@@ -66,19 +68,14 @@ def correct_with_accepted(ps: Sequence[float], accepted: Sequence[bool]) -> list
     return [mine if is_accepted else other for mine, other, is_accepted in zip(own, for_others, accepted, strict=True)]
 
 
-def p_or_one(p: float | None) -> float:
-    """A p; 1 for a row without a test."""
-    return 1.0 if p is None else p
-
-
 def is_falling(row: Row) -> bool:
     """Whether a row is more likely to have got worse than better."""
-    return p_or_one(row.p_worse) < p_or_one(row.p_better)
+    return row.p_worse < row.p_better
 
 
 def is_in_family(row: Row, alpha: float) -> bool:
     """Whether a row was compared, and its p-value could be at most alpha."""
-    return row.label in COMPARED and row.smallest_p is not None and row.smallest_p <= alpha
+    return row.label in COMPARED and isinstance(row.estimate, Estimate) and row.estimate.smallest_p <= alpha
 
 
 def label_row(row: Row, criteria: Criteria) -> Row:
@@ -91,16 +88,16 @@ def label_row(row: Row, criteria: Criteria) -> Row:
     if row.label is not RowLabel.NOISE:
         return row
     own = criteria.evaluator_criteria(row.evaluator) if row.measure is Measure.SCORE else criteria.ratio_criteria
-    if not row.better and not row.worse and not row.gain:  # an adjustment changes the gain
+    if not row.pairs.better and not row.pairs.worse and not row.gain:  # an adjustment changes the gain
         return replace(row, label=RowLabel.UNCHANGED)
-    falls = is_falling(row)
+    falls, q = is_falling(row), row.correction.q
     effect, smallest = -row.gain if falls else row.gain, own.min_effect or 0.0
-    is_significant = row.q is not None and row.q <= criteria.alpha and effect > 0
+    is_significant = q is not None and q <= criteria.alpha and effect > 0
     if is_significant and reaches(effect, smallest):
         return replace(row, label=RowLabel.WORSE if falls else RowLabel.BETTER)
-    if row.within is not None and row.within <= (own.margin or 0.0):
+    if isinstance(row.estimate, Estimate) and row.estimate.smallest_margin <= (own.margin or 0.0):
         return replace(row, label=RowLabel.EQUIVALENT)
-    return replace(row, min_effect=smallest) if is_significant else row
+    return replace(row, correction=Correction(q, smallest)) if is_significant else row
 
 
 def mark_lost_scores(rows: Iterable[ScoredRow], alpha: float) -> Iterator[Row]:
@@ -111,10 +108,7 @@ def mark_lost_scores(rows: Iterable[ScoredRow], alpha: float) -> Iterator[Row]:
         alpha: the two-sided significance level, in (0, 1).
     """
     known = list(rows)
-    for each, lost in zip(known, correct_lost_scores([each.lost for each in known]), strict=True):
-        row = each.row
-        if lost.is_too_many(each.max_lost, alpha / 2) and row.label is not RowLabel.UNMEASURABLE:
-            count = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases"
-            reason = f"{count} lost their score: the evaluator returned None"
-            row = replace(row, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
-        yield row
+    losses = correct_lost_scores([LostScores() if each.max_lost is None else each.row.lost for each in known])
+    for each, lost in zip(known, losses, strict=True):
+        is_too_many = each.max_lost is not None and lost.is_too_many(each.max_lost, alpha / 2)
+        yield each.row.reject_lost(": the evaluator returned None") if is_too_many else each.row

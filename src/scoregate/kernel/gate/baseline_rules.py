@@ -93,9 +93,10 @@ def check_drop(rule: Rule, row: Row, context: SuiteContext, *, most: float, orig
 
 def _describe_deciding_cases(row: Row) -> str:
     """The number of cases that would detect a drop of this size with a power of 80 %; empty if there are enough."""
-    if row.detectable is None or -row.gain >= row.detectable:
+    detectable = row.estimate.detectable
+    if detectable is None or -row.gain >= detectable:
         return ""
-    needed = row.n * (row.detectable / row.gain) ** 2
+    needed = row.pairs.n * (detectable / row.gain) ** 2
     size = 10 ** max(0, len(str(int(needed))) - 2)
     return f"; about {ceil(needed / size) * size:,} cases would decide"
 
@@ -118,7 +119,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
 
 
 def _is_unmeasured(row: Row) -> bool:
-    has_errors = row.dropped > 0 and not row.lost_too_many
+    has_errors = row.pairs.dropped > 0 and not row.lost.too_many
     return row.label is RowLabel.UNMEASURABLE and (row.unscaled or has_errors)
 
 
@@ -142,7 +143,7 @@ def check_row(
         value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):
         conclusion, value = Conclusion.UNMEASURABLE, row.reason
-    elif row.delta is None or row.lost_too_many:
+    elif row.delta is None or row.lost.too_many:
         return
     elif is_beyond and row.label is RowLabel.WORSE:
         conclusion = Conclusion.FAILED
@@ -160,7 +161,7 @@ def check_row(
 def _has_collapsed(row: Row, context: SuiteContext, *, can_fail: bool) -> bool:
     """Whether every case of a row fell, which could be certain with more cases."""
     families = context.families
-    is_too_few = row.units.able < families.shares.fewest_cases
+    is_too_few = row.pairs.able < families.shares.fewest_cases
     return is_too_few and is_collapse(row, can_fail=can_fail, is_alone=not families.small.has_several)
 
 
@@ -170,15 +171,16 @@ def _explain_powerless(row: Row, context: SuiteContext) -> str:
     Rows with too few pairs are tested together, so all their cases count.
     """
     needed, is_small = context.families.shares.fewest_cases, row.label is RowLabel.TOO_FEW
-    able = max(context.families.small.able, row.units.able) if is_small else row.units.able
+    able = max(context.families.small.able, row.pairs.able) if is_small else row.pairs.able
     if able >= needed:
         return ""
     if is_small and context.families.small.has_several:
         return f"can't fail with {_count(able, 'case')} in all small suites together ({needed} are needed)"
-    if able < row.clusters:
+    pairs = row.pairs
+    if able < pairs.clusters:
         above = f"only {able:,} of {describe_few(row)} can get worse" if able else "no score can get worse"
         return f"can't fail, as {above} ({needed} are needed)"
-    return f"can't fail with {_count(able, 'case' if row.clusters == row.n else 'cluster')} ({needed} are needed)"
+    return f"can't fail with {_count(able, 'case' if pairs.clusters == pairs.n else 'cluster')} ({needed} are needed)"
 
 
 def _count(number: int, noun: str) -> str:
@@ -204,8 +206,8 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
     if any(each.row.label is RowLabel.WORSE for each in small.rows):
         return
     fallen = [each for each in small.rows if each.row.gain < 0]
-    pairs = sum(each.row.n for each in fallen)
-    mean = sum(each.row.gain * each.row.n for each in fallen) / pairs if pairs else 0.0
+    pairs = sum(each.row.pairs.n for each in fallen)
+    mean = sum(each.row.gain * each.row.pairs.n for each in fallen) / pairs if pairs else 0.0
     value = (
         f"{_count(len(fallen), 'row')} with few pairs fell together: {_format_signed(mean)} on average of "
         f"{_count(pairs, 'pair')}, corrected {_describe_p(small.q)}; none of them is certain alone"
@@ -225,7 +227,7 @@ def check_small_rows(context: RunContext) -> Iterator[Finding]:
 
 def describe_few(row: Row) -> str:
     """The number of pairs, or of their clusters if these are fewer: `9 pairs`, `4 clusters`."""
-    return _count(row.clusters, "cluster") if row.clusters < row.n else _count(row.n, "pair")
+    return _count(row.pairs.clusters, "cluster") if row.pairs.clusters < row.pairs.n else _count(row.pairs.n, "pair")
 
 
 def describe_change(row: Row) -> str:
@@ -233,10 +235,10 @@ def describe_change(row: Row) -> str:
 
     The p of a row with too few pairs is not corrected.
     """
-    bounds = "" if row.low is None or row.high is None else f" [{_format_signed(row.low)}, {_format_signed(row.high)}]"
-    p = next((p for p in (row.q, row.p) if p is not None), 1.0)
-    corrected = "" if row.q is None else "corrected "
-    return f"{_format_signed(row.delta or 0.0)}{bounds}, {corrected}{_describe_p(p)}"
+    interval, q = row.estimate.interval, row.correction.q
+    bounds = "" if interval is None else f" [{', '.join(map(_format_signed, interval))}]"
+    p = _describe_p(row.estimate.p) if q is None else f"corrected {_describe_p(q)}"
+    return f"{_format_signed(row.delta or 0.0)}{bounds}, {p}"
 
 
 def _describe_p(p: float) -> str:
@@ -291,7 +293,7 @@ def check_lost_scores(context: SuiteContext) -> Iterator[Finding]:
     """
     for row in context.rows:
         value, limit, origin = row.reason, f"≤ {format_percent(context.criteria.max_lost)} lost", "always"
-        if row.lost_too_many and _is_needed(row, context):
+        if row.lost.too_many and _is_needed(row, context):
             origin = context.limits.find_origin("max_lost_scores")
         elif _has_no_scores(row, context):
             value = "no score, though the baseline has some" if row.base is not None else "no score of any case"

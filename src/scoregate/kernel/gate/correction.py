@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
-from scoregate.kernel.compare.row_labels import COMPARED, is_falling, label_row, p_or_one
+from scoregate.kernel.compare.comparison_rows import Correction, Measure, Row, RowLabel
+from scoregate.kernel.compare.estimates import NoEstimate, two_sided_p
+from scoregate.kernel.compare.row_labels import COMPARED, is_falling, label_row
 from scoregate.kernel.gate.baseline_rules import list_limits
 from scoregate.kernel.gate.check import WatchedRows
 from scoregate.kernel.gate.families import (
@@ -56,7 +57,7 @@ def correct_gates(
     gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
     shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
     labelled, small = _label_members(members, watched, shares)
-    qs = correct_ratios([p_or_one(test.p) for _, test in gated], shares)
+    qs = correct_ratios([1.0 if test.p is None else test.p for _, test in gated], shares)
     q_by_gate = {(suite.index, test.measure): q for (suite, test), q in zip(gated, qs, strict=True)}
     ratios: dict[int, list[RatioTest]] = {}
     gates: dict[tuple[str, Measure], RatioTest] = {}
@@ -160,24 +161,26 @@ def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_name
     if is_named:
         smallest = criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
         is_worse = row.gain < 0 and reaches(-row.gain, smallest)
-        return replace(row, q=worse, label=RowLabel.WORSE if is_worse else row.label)
+        correction = replace(row.correction, q=worse)
+        return replace(row, correction=correction, label=RowLabel.WORSE if is_worse else row.label)
     if row.label not in COMPARED:
         return row
-    q = worse if is_falling(row) else row.q
-    labelled = label_row(replace(row, q=q, min_effect=None, label=RowLabel.NOISE), criteria)
+    correction = Correction(worse if is_falling(row) else row.correction.q)
+    labelled = label_row(replace(row, correction=correction, label=RowLabel.NOISE), criteria)
     is_explained = row.label is RowLabel.EXPLAINED and labelled.label is not RowLabel.WORSE
     return replace(labelled, label=RowLabel.EXPLAINED) if is_explained else labelled
 
 
 def _label_quantity(row: Row, test: RatioTest | None, watched: Mapping[str, SuiteContext]) -> Row:
     """The row with the p of its gate, which tests the total or the percentile and not the typical case."""
-    if test is None or test.p is None or test.q is None:
+    if test is None or test.p is None or test.q is None or isinstance(row.estimate, NoEstimate):
         return row
     criteria = watched[row.suite].criteria
     is_worse = test.q <= criteria.alpha and reaches(test.value, criteria.ratio_criteria.min_effect or 0.0)
     label = RowLabel.WORSE if is_worse else RowLabel.NOISE if row.label is RowLabel.WORSE else row.label
-    q = test.q if test.p < _EVEN else row.q
-    return replace(row, p_worse=test.p, p=min(1.0, 2 * min(test.p, 1 - test.p)), q=q, label=label, min_effect=None)
+    correction = Correction(test.q if test.p < _EVEN else row.correction.q)
+    tested = replace(row.estimate, p_upper=test.p, p=two_sided_p(test.p, 1 - test.p))
+    return replace(row, estimate=tested, correction=correction, label=label)
 
 
 _EVEN = 0.5

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.row_labels import correct_with_accepted, is_in_family, p_or_one
+from scoregate.kernel.compare.row_labels import correct_with_accepted, is_in_family
 from scoregate.kernel.compare.statistics.joint_test import joint_fall_test
 from scoregate.kernel.compare.statistics.significance import benjamini_hochberg
 from scoregate.kernel.types.declarations.declaration import Rule
@@ -99,7 +99,7 @@ class SmallRows:
         """The number of cases that can still get worse. Cases of several rows of a suite are counted once."""
         able: dict[str, int] = {}
         for each in self.rows:
-            able[each.row.suite] = max(able.get(each.row.suite, 0), each.row.units.able)
+            able[each.row.suite] = max(able.get(each.row.suite, 0), each.row.pairs.able)
         return sum(able.values())
 
 
@@ -147,10 +147,10 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
         shares: the levels of the families.
     """
     large = [index for index, row in enumerate(rows) if is_in_family(row, shares.alpha)]
-    few = [index for index, row in enumerate(rows) if row.label is RowLabel.TOO_FEW and row.units.differences]
-    ps = [p_or_one(rows[index].p_worse) for index in large]
+    few = [index for index, row in enumerate(rows) if row.label is RowLabel.TOO_FEW and row.pairs.differences]
+    ps = [rows[index].p_worse for index in large]
     is_accepted = [rows[index].accepted is not None for index in large]
-    has_changes = any(row.better or row.worse for row in (rows[index] for index in few))
+    has_changes = any(row.pairs.better or row.pairs.worse for row in (rows[index] for index in few))
     if has_changes:
         ps, is_accepted = [*ps, _test_together([rows[index] for index in few])], [*is_accepted, False]
     corrected = [min(1.0, 2 * q / shares.scores) for q in correct_with_accepted(ps, is_accepted)]
@@ -160,7 +160,7 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
     joint = corrected[-1] if has_changes else (1.0 if few else None)
     named, small = set[int](), tuple(index for index in few if rows[index].accepted is None)
     for index in small:
-        own = 2 * p_or_one(rows[index].p_worse) / shares.scores
+        own = 2 * rows[index].p_worse / shares.scores
         if joint is not None and max(joint, own) <= shares.alpha:
             worse[index] = max(joint, own)
             named.add(index)
@@ -175,11 +175,11 @@ def _test_together(rows: Sequence[Row]) -> float:
 
 
 def _test_rows(rows: Sequence[Row]) -> float:
-    p = joint_fall_test([{(row.suite, name): value for name, value in row.units.differences.items()} for row in rows])
-    if not any(row.units.is_unequal for row in rows):
+    p = joint_fall_test([{(row.suite, name): value for name, value in row.pairs.differences.items()} for row in rows])
+    if not any(row.pairs.is_unequal for row in rows):
         return p
     # Random signs alone give false alarms for unequal numbers of trials. The p of each row by itself allows for them.
-    return max(p, min(benjamini_hochberg([p_or_one(row.p_worse) for row in rows]), default=1.0))
+    return max(p, min(benjamini_hochberg([row.p_worse for row in rows]), default=1.0))
 
 
 def correct_ratios(ps: Sequence[float], shares: Shares) -> list[float]:
@@ -196,7 +196,7 @@ def is_collapse(row: Row, *, can_fail: bool, is_alone: bool) -> bool:
         is_alone: whether no other row has too few cases. Among several, chance lets all cases of one fall by a little.
     """
     least = _LEAST_OF_MANY if can_fail else LEAST_CASES
-    return least <= row.n == row.worse and -row.gain >= (_FALL_ALONE if is_alone else _FALL)
+    return least <= row.pairs.n == row.pairs.worse and -row.gain >= (_FALL_ALONE if is_alone else _FALL)
 
 
 # With a fall of .1 for all rows, twelve suites of three graded cases are unmeasurable in .78 of runs without a change,

@@ -44,14 +44,14 @@ def describe_rows(rows: Iterable[Row], *, none: str) -> str:
         none: the reason if there are no rows.
     """
     rows = list(rows)
-    if any(row.delta is not None and not row.lost_too_many for row in rows):
+    if any(row.delta is not None and not row.lost.too_many for row in rows):
         return ""
     return "; ".join(dict.fromkeys(row.reason or row.label for row in rows)) or none
 
 
 def explain_lost_scores(context: SuiteContext) -> str:
     """Only lost scores are reported."""
-    return "; ".join(row.reason for row in context.rows if row.lost_too_many) or "no score is lost"
+    return "; ".join(row.reason for row in context.rows if row.lost.too_many) or "no score is lost"
 
 
 def explain_critical_cases(_: SuiteContext) -> str:

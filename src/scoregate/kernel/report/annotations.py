@@ -54,8 +54,9 @@ def _finding_annotations(
         title = " · ".join(part for part in ("scoregate", finding.suite, finding.evaluator) if part)
         limit = f"; required: {finding.limit} (set in {finding.origin})" if finding.has_limit else ""
         message = f"{finding.title}: {finding.value}{limit}"
-        file = join(folder, suite.file) if suite and suite.file else None
-        line = suite.line if suite else None
+        origin = suite.origin if suite else None
+        file = join(folder, origin.file) if origin and origin.file else None
+        line = origin.line if origin else None
         yield Annotation(level, one_line(title, 250), one_line(message, _MESSAGE), file, line)
     if (left := len(findings) - MOST[level]) > 0:
         yield Annotation(level, "scoregate", f"{left} more in the summary of the job")

@@ -42,7 +42,8 @@ def describe_verdict(view: ReportView) -> dict[str, Any]:
             "part": f"only a part ran, so this is not a verdict on the project: {part}" if part else None,
             "base": view.base.name if view.base else None,
             "base_note": view.base_details or view.baseline.note,
-            "cases": {name: getattr(totals, name) for name in ("cases", "trials", "passed", "failed", "errored")},
+            "cases": {"cases": totals.cases}
+            | {name: getattr(totals.counts, name) for name in ("trials", "passed", "failed", "errored")},
             "failed_gates": [_describe_gate(each, view) for each in failed[:MOST_ITEMS]],
             "gates_left_out": max(0, len(failed) - MOST_ITEMS),
             "warnings": [_describe_gate(each, view) for each in view.verdict.warnings[:MOST_ITEMS]],
@@ -67,8 +68,8 @@ def list_regressions(view: ReportView, limit: int = 10) -> dict[str, Any]:
                     "base": each.row.base,
                     "now": each.row.mean,
                     "change": each.row.delta,
-                    "interval": [each.row.low, each.row.high],
-                    "n": each.row.n,
+                    "interval": each.row.estimate.interval or [None, None],
+                    "n": each.row.pairs.n,
                 }
                 for each in rows[:limit]
             ],

@@ -53,13 +53,13 @@ def describe_base_runs(base: Run, pooled: int, earlier: Sequence[EarlierRunView]
 
 def describe_movement(comparison: Comparison) -> Iterator[str]:
     """A sentence about the scores whose whole runs move more than their cases explain."""
-    moving = [row for row in comparison.rows if row.movement is not None and row.movement.excess]
+    movements = ((row, row.base_runs.movement) for row in comparison.rows)
+    moving = [(row, movement) for row, movement in movements if movement is not None and movement.excess]
     if not moving:
         return
     names = [
-        f"{row.suite} · {row.evaluator} by {100 * row.movement.deviation:.1f} points ({row.movement.runs} runs)"
-        for row in moving[:_MOST_NAMES]
-        if row.movement is not None
+        f"{row.suite} · {row.evaluator} by {100 * movement.deviation:.1f} points ({movement.runs} runs)"
+        for row, movement in moving[:_MOST_NAMES]
     ]
     more = f" and {len(moving) - _MOST_NAMES} more" if len(moving) > _MOST_NAMES else ""
     yield (

@@ -71,7 +71,7 @@ def build_view(
         base=_build_run_view(baseline) if baseline else None,
         baseline=_build_baseline_view(comparison),
         totals=totals,
-        suites=build_suites(comparison, verdict),
+        suites=tuple(build_suites(comparison, verdict)),
         rows=rows,
         confirmations=confirmations_of(run),
         notable=notable,
@@ -138,7 +138,7 @@ def _build_case_views(
     )
     notable = NotableCases(
         failing=tuple(sort_failing(failing)),
-        failing_total=totals.newly_failing or count_failing(run),
+        failing_total=totals.flips.newly_failing or count_failing(run),
         drops=tuple(build_drops(comparison, drops, collected.snapshots, before, context)),
         newly_failing=_case_keys(run, comparison.newly_failing),
         newly_passing=_case_keys(run, comparison.newly_passing),

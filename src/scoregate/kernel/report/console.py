@@ -194,15 +194,15 @@ def _gate_text(finding: Finding) -> Text:
 
 def _verdict_line(view: ReportView) -> Table:
     totals, facts = view.totals, [safe_text(view.heading)]
-    if totals.cases != totals.trials:
-        facts.append(number_format.trials(totals.cases, totals.trials))
+    if totals.cases != totals.counts.trials:
+        facts.append(number_format.trials(totals.cases, totals.counts.trials))
     if totals.pass_rate is not None:
-        judged = totals.passed + totals.failed
         share = f"{number_format.percent(totals.pass_rate)}{totals.weights}"
-        facts.append(f"{totals.passed:,} of {judged:,} pass ({share})")
+        facts.append(f"{totals.counts.passed:,} of {totals.counts.judged:,} pass ({share})")
     if view.base and totals.pass_rate is not None:
-        note = f" ({totals.flips_text})" if totals.flips_text and not totals.flips_matter else ""
-        facts.append(f"{totals.newly_failing:,} newly failing, {totals.newly_passing:,} newly passing{note}")
+        flips = totals.flips
+        note = f" ({flips.text})" if flips.text and not flips.matter else ""
+        facts.append(f"{flips.newly_failing:,} newly failing, {flips.newly_passing:,} newly passing{note}")
     if totals.with_errors:
         facts.append(f"{totals.with_errors:,} with errors")
     if totals.cost is not None:

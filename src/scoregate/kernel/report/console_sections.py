@@ -66,10 +66,10 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
     for case in view.notable.failing:
         yield CaseDetails(case, view.notable.failing, full=True)
     shown = {(case.suite, case.key) for case in view.notable.failing}
-    if len(shown) >= sum(suite.failed for suite in view.suites):
+    if len(shown) >= sum(suite.counts.failed for suite in view.suites):
         return
     yield Text()
-    noun = "cases" if view.totals.cases == view.totals.trials else "trials"
+    noun = "cases" if view.totals.cases == view.totals.counts.trials else "trials"
     yield Text(f"other failing {noun}, in the order of the run:", style="bold")
     newly = set(view.notable.newly_failing)
     for other in view.trials.read():
@@ -243,7 +243,7 @@ class RowTable:
         for row, name in zip(rows, names, strict=True):
             yield mark(row.state) + Text(f" {name}", style="default")
             scores = row.mean if row.row.base is None else f"{row.base} → {row.mean}"
-            counts = f"better / worse {row.counts}" if row.row.n else ""
+            counts = f"better / worse {row.counts}" if row.row.pairs.n else ""
             line = Text("  ".join(filter(None, (scores, format_delta(row), counts))) + "  ")
             yield Padding(line.append_text(explain_row(row, self.view)), _INDENT, expand=False)
 
@@ -261,7 +261,7 @@ class SuiteTable:
         names = [format_place(suite.label, None) for suite in suites]
         columns = {"pass": [Text(suite.passes) for suite in suites]}
         for title, measure in (("p50", "latency"), ("p95", "p95"), ("tokens", "tokens"), ("cost", "cost")):
-            values = [(getattr(suite.spend_text, title), measure in suite.changed_measures) for suite in suites]
+            values = [(getattr(suite.spending.text, title), measure in suite.spending.changed) for suite in suites]
             if any(value != NONE for value, _ in values):  # bold: it differs significantly from the baseline
                 columns[title] = [Text(value, style="bold" if moved else "") for value, moved in values]
         least = _least_width(names)

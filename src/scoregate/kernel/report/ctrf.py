@@ -90,10 +90,10 @@ def _build_trial(case: CaseResult, suite: SuiteView, confirmed: Mapping[CaseKey,
         test["trace"] = excerpt("\n".join(traces), _TRACE)
     if case.tags:
         test["tags"] = list(case.tags)
-    if (origin := case.origin) is not None:
-        test |= {"filePath": one_line(origin.file, 1000), "line": origin.line}
-    elif suite.file is not None:
-        test["filePath"] = one_line(suite.file, 1000)
+    if (origin := case.origin or suite.origin) is not None:
+        test["filePath"] = one_line(origin.file, 1000)
+    if case.origin is not None:
+        test["line"] = case.origin.line
     return test | _build_attempts(confirmed.get(case.key))
 
 

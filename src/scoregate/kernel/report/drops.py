@@ -67,7 +67,7 @@ def pick_drops(comparison: Comparison, limit: int = MOST_DROPS) -> list[Drop]:
     for index, base_index in comparison.pairs_for(Use.FAILURES):
         suite, base_suite = comparison.run.suites[index], baseline.suites[base_index]
         for row in comparison.rows_of(suite.label):
-            if row.label not in _NOT_COMPARED and row.worse and not suite.columns.judged.get(row.evaluator):
+            if row.label not in _NOT_COMPARED and row.pairs.worse and not suite.columns.judged.get(row.evaluator):
                 drops += islice(_find_drops(row, suite, base_suite, (index, base_index)), limit)
     ordered = sorted(drops, key=lambda drop: (-round(drop.size, _DIGITS), ranks[drop.suite], drop.evaluator, drop.key))
     return interleave(ordered, lambda drop: (drop.suite, drop.evaluator))[:limit]

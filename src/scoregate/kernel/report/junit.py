@@ -83,9 +83,10 @@ def render(view: ReportView) -> Iterator[str]:
     confirmed = {suite.label: list_confirmations(suite, view) for suite in view.suites}
     suites = [
         Counts(
-            suite.trials + len(notes[suite.label]),
-            suite.failed - sum(each.outcome is ConfirmationOutcome.CLEARED for each in confirmed[suite.label].values()),
-            suite.errored,
+            suite.counts.trials + len(notes[suite.label]),
+            suite.counts.failed
+            - sum(each.outcome is ConfirmationOutcome.CLEARED for each in confirmed[suite.label].values()),
+            suite.counts.errored,
             suite.time_s,
             skipped=sum(bool(note.skipped) for note in notes[suite.label]),
         )
@@ -103,7 +104,7 @@ def render(view: ReportView) -> Iterator[str]:
     yield DECLARATION + open_report(name, _sum_counts([*suites, gates]))
     chunks, stored = _case_chunks(view, view.trials.read()), SpillBuffer()
     for suite, counts in zip(view.suites, suites, strict=True):
-        file = None if suite.file is None else one_line(suite.file, 1000)
+        file = None if suite.origin is None else one_line(suite.origin.file, 1000)
         yield open_suite(display_name(suite.label, 300), counts, timestamp=_timestamp(view), file=file)
         yield from _describe_unaffected(suite)
         yield from _suite_cases(suite, view, chunks=chunks, stored=stored)
@@ -147,7 +148,7 @@ def _suite_cases(
         return
     written = stored.count(suite.index)
     yield from stored.take(suite.index)
-    while written < suite.trials and (chunk := next(chunks, None)) is not None:
+    while written < suite.counts.trials and (chunk := next(chunks, None)) is not None:
         index, count, xml = chunk
         if index == suite.index:
             written += count

@@ -213,7 +213,7 @@ class CaseWriter:
         self._names = UniqueNames()
         self._context = context
         self._classname = display_name(suite.label, 300)
-        self._place = _location(None if suite.file is None else Origin(suite.file, suite.line or 1))
+        self._place = _location(suite.origin)
         self._place_xml = render_place(self._place)
         self._template = CaseTemplate(TestCase("blank", self._classname))
 

@@ -216,7 +216,7 @@ def _render(view: ReportView, detail: Detail, *, most_rows: int = _ROWS) -> str:
             rows=rows,
             totals=view.totals,
             intervals=any(row.low for row in rows),
-            any_measure_changed=any(suite.changed_measures for suite in view.ordered_suites[: detail.suites]),
+            any_measure_changed=any(suite.spending.changed for suite in view.ordered_suites[: detail.suites]),
             marker=Markup(marker(view.context)),
         )
     )

@@ -72,7 +72,9 @@ def _run_notices(comparison: Comparison, context: ReportContext, sections: Seque
     yield from describe_cluster_hints(comparison)
     # Files of other frameworks never have their evaluators' code.
     imported = {suite.label for suite in run.suites if suite.setup is not None}
-    unchecked = {row.evaluator for row in comparison.rows if row.n and not row.checked and row.suite not in imported}
+    unchecked = {
+        row.evaluator for row in comparison.rows if row.pairs.n and not row.checked and row.suite not in imported
+    }
     if unchecked:
         yield f"Could not check whether these evaluators changed: {shorten_list(sorted(unchecked))}."
     yield from list_sentences(sections, Place.PARTS)
@@ -115,9 +117,9 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
     positional = count_positional_cases(comparison)
     for row in comparison.rows:
         counts = {
-            "added": row.added,
-            "removed": 0 if comparison.run.selection else row.removed,
-            _REDEFINED: row.changed,
+            "added": row.cases.added,
+            "removed": 0 if comparison.run.selection else row.cases.removed,
+            _REDEFINED: row.cases.changed,
         }
         if any(counts.values()):
             parts = (f"{number_format.count(count, 'case')} {change}" for change, count in counts.items() if count)

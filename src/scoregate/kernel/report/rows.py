@@ -164,16 +164,18 @@ def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding], 
     """
     failed = suite.columns.failed.get(row.evaluator, ()) if suite else ()
     below_cases = len({suite.columns.hashes[trial] for trial in failed}) if suite else 0
-    measured = row.label is not RowLabel.UNMEASURABLE
+    counts, measured = row.pairs, row.label is not RowLabel.UNMEASURABLE
+    interval = row.estimate.interval if measured else None
+    low, high = ("", "") if interval is None else map(number_format.difference, interval)
     return RowView(
         row=row,
         state=_row_state(row, findings, len(failed)),
-        base=_format_score(row.base, row.base_labels),
-        mean=_format_score(row.mean, row.labels),
+        base=_format_score(row.base, row.labels.base),
+        mean=_format_score(row.mean, row.labels.run),
         delta=number_format.difference(row.delta) if measured and row.delta is not None else number_format.NONE,
-        low=number_format.difference(row.low) if measured and row.low is not None else "",
-        high=number_format.difference(row.high) if measured and row.high is not None else "",
-        counts=f"{row.better:,} / {row.worse:,} of {row.n:,}" if measured and row.n else number_format.NONE,
+        low=low,
+        high=high,
+        counts=f"{counts.better:,} / {counts.worse:,} of {counts.n:,}" if measured and counts.n else number_format.NONE,
         label=str(row.label),
         note=_row_note(row, is_partial=is_partial),
         judged=suite.columns.judged.get(row.evaluator, 0) if suite else 0,
@@ -222,22 +224,22 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
 def _row_note(row: Row, *, is_partial: bool) -> str:
     adjusted = "" if row.adjustment is None else row.adjustment.describe(row.label)
     notes = [row.setup_change, _explain_label(row), adjusted]
-    if row.kept:
-        results = number_format.count(row.kept, "result")
+    if row.cases.kept:
+        results = number_format.count(row.cases.kept, "result")
         notes.append(f"compares only cases that ran; the means include {results} of the base")
-    if row.dropped and not row.reason:
-        notes.append(f"{number_format.count(row.dropped, 'pair')} skipped for errors")
-    if row.lost and not row.lost_too_many:
-        lost = dict(row.lost)
+    if row.pairs.dropped and not row.reason:
+        notes.append(f"{number_format.count(row.pairs.dropped, 'pair')} skipped for errors")
+    if row.lost.reasons and not row.lost.too_many:
+        lost = dict(row.lost.reasons)
         if row.label is RowLabel.UNMEASURABLE:
             lost.pop(Reason.ERROR, None)  # the reason of the row counts them
         if is_partial:
             lost.pop(Reason.REMOVED, None)
         reasons = [f"{count:,} {'None' if reason == Reason.NONE else reason}" for reason, count in lost.items()]
-        gained = f"; {row.gained:,} gained one" if row.gained else ""
+        gained = f"; {row.lost.gained:,} gained one" if row.lost.gained else ""
         notes.append(f"lost scores: {', '.join(reasons)}{gained}" if reasons else "")
-    if row.labels and row.mean is not None:
-        notes.append(f"without a score: {_format_labels(row.labels)}")
+    if row.labels.run and row.mean is not None:
+        notes.append(f"without a score: {_format_labels(row.labels.run)}")
     if not row.higher_is_better:
         notes.append("lower is better")
     return ", ".join(note for note in notes if note)
@@ -253,22 +255,21 @@ def _describe_acceptance(row: Row, entry: AcceptedRegression) -> str:
 def _explain_label(row: Row) -> str:
     if row.reason:
         return row.reason
-    p, corrected = row.p if row.q is None else row.q, "corrected " if row.accepted is None else ""
+    estimate, q, smallest = row.estimate, row.correction.q, row.correction.min_effect
+    p = f"{'corrected ' if row.accepted is None else ''}{number_format.p_value(estimate.p if q is None else q)}"
     match row.label:
-        case RowLabel.WORSE | RowLabel.BETTER if p is not None:
+        case RowLabel.WORSE | RowLabel.BETTER:
             # A drop below what the comparison can detect is significant mostly when chance makes it look larger.
-            weak = row.label is RowLabel.WORSE and row.detectable is not None and -row.gain < row.detectable
+            weak = row.label is RowLabel.WORSE and -row.gain < (estimate.detectable or 0.0)
             accepted = f", {_describe_acceptance(row, row.accepted)}" if row.accepted and row.gain < 0 else ""
             smaller = ", the true drop is probably smaller" if weak else ""
-            return f"{corrected}{number_format.p_value(p)}{smaller}{accepted}"
-        case RowLabel.NOISE if row.min_effect is not None and p is not None:
-            return (
-                f"{corrected}{number_format.p_value(p)}, smaller than min_effect = {format_digits(row.min_effect, 3)}"
-            )
-        case RowLabel.NOISE if row.detectable is not None:
-            excludes_zero = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            significance = f"{corrected}{number_format.p_value(p)}, " if excludes_zero and p is not None else ""
-            return f"{significance}could detect ±{row.detectable:.2f} if this were the only row"
+            return f"{p}{smaller}{accepted}"
+        case RowLabel.NOISE if smallest is not None:
+            return f"{p}, smaller than min_effect = {format_digits(smallest, 3)}"
+        case RowLabel.NOISE if estimate.detectable is not None:
+            low, high = estimate.interval or (0.0, 0.0)
+            significance = "" if low <= 0 <= high else f"{p}, "
+            return f"{significance}could detect ±{estimate.detectable:.2f} if this were the only row"
         case RowLabel.TOO_FEW:
             return describe_few(row)
     return ""

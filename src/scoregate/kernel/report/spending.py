@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scoregate.kernel.compare.comparison_rows import Measure, Row
 from scoregate.kernel.compare.quantity_rows import has_stored_answers
+from scoregate.kernel.compare.ratios import Ratio
 from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -58,7 +59,7 @@ def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: It
         old = _without_stored_answers(measure_spending(base_suite), (suite, base_suite))
     if len(suite.columns) and len(suite.columns.cached) == len(suite.columns):
         new = replace(new, p50_ms=None, p95_ms=None)
-    changes = {row.measure: _format_total_change(row) for row in rows if row.total is not None}
+    changes = {row.measure: _format_total_change(row.total, row.delta) for row in rows if row.total is not None}
     return SpendingText(
         p50=_format_with_change(new.p50_ms, old.p50_ms, _format_milliseconds, _format_latency_change),
         p95=_format_with_change(new.p95_ms, old.p95_ms, _format_milliseconds, _format_latency_change),
@@ -86,14 +87,13 @@ def _without_stored_answers(old: Spending, suites: Iterable[SuiteResult]) -> Spe
     return old
 
 
-def _format_total_change(row: Row) -> str:
+def _format_total_change(total: Ratio, delta: float | None) -> str:
     """`total +12% [+3%, +22%], typical case +5%`, over the cases of both."""
-    assert row.total is not None
     bounds = ""
-    if row.total_low is not None and row.total_high is not None:
-        bounds = f" [{number_format.ratio(row.total_low)}, {number_format.ratio(row.total_high)}]"
-    typical = "" if row.delta is None else f", typical case {number_format.ratio(row.delta)}"
-    return f"total {number_format.ratio(row.total)}{bounds}{typical}"
+    if total.low is not None and total.high is not None:
+        bounds = f" [{number_format.ratio(total.low)}, {number_format.ratio(total.high)}]"
+    typical = "" if delta is None else f", typical case {number_format.ratio(delta)}"
+    return f"total {number_format.ratio(total.value)}{bounds}{typical}"
 
 
 def _format_with_change(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.estimates import estimate_difference
+from scoregate.kernel.compare.estimates import Estimate, NoEstimate, estimate_difference
 from scoregate.kernel.compare.flips import pair_pass_rates
 from scoregate.kernel.compare.pairing import Pairs
 from scoregate.kernel.compare.statistics.significance import sign_flip_test
@@ -23,6 +23,7 @@ from scoregate.kernel.report.spending import (
 )
 from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.event_values import Origin
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import Columns, known_values
@@ -36,40 +37,66 @@ from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
 
 
 @record
+class TrialCounts:
+    """The number of trials by their status."""
+
+    trials: int
+    passed: int
+    failed: int
+    errored: int
+    scored: int
+    unscored: int
+
+    @classmethod
+    def from_columns(cls, suites: Sequence[Columns]) -> TrialCounts:
+        """Count the trials of suites."""
+        statuses = (Status.PASSED, Status.FAILED, Status.ERRORED, Status.SCORED, Status.UNSCORED)
+        return cls(sum(map(len, suites)), *(sum(each.count(status) for each in suites) for status in statuses))
+
+    @property
+    def judged(self) -> int:
+        """The number of trials that met or missed a threshold."""
+        return self.passed + self.failed
+
+
+@record
+class SuiteSpending:
+    """What a suite used, in the run and in the baseline, and the text of both.
+
+    `changed` are the measures of latency, tokens and cost that changed significantly.
+    """
+
+    now: Spending
+    base: Spending | None
+    text: SpendingText
+    changed: tuple[str, ...] = ()
+
+
+@record
 class SuiteView:
-    """One suite. `index` is its position in the run; counts are of trials; `time_s` is the sum of their durations.
+    """One suite. `index` is its position in the run; `time_s` is the sum of the durations of its trials.
 
     `pass_rate` is the share of a case's trials that passed, of those that passed or failed, averaged over cases.
-    `reused` trials come from an earlier run. `changed_measures` are the measures of latency, tokens and cost that
-    changed significantly. `past` holds the results of earlier runs, empty if none are known. `carried` is the run that
-    the results come from, if no change can affect the suite and it did not run. `kept` is the same for the `reused`
-    trials of a suite of which only cases with changed rows ran.
+    `reused` trials come from an earlier run. `past` holds the results of earlier runs, empty if none are known.
+    `carried` is the run that the results come from, if no change can affect the suite and it did not run. `kept` is the
+    same for the `reused` trials of a suite of which only cases with changed rows ran.
     """
 
     index: int
     id: str
     label: str
     state: ReportState
-    file: str | None
-    line: int | None
+    origin: Origin | None
     evaluators: tuple[str, ...]
-    trials: int
+    counts: TrialCounts
     planned: int | None
-    passed: int
-    failed: int
-    errored: int
-    scored: int
-    unscored: int
     pass_rate: float | None
     complete: bool
     duration_s: float | None
     time_s: float
     passes: str
-    spend: Spending
-    base_spend: Spending | None
-    spend_text: SpendingText
+    spending: SuiteSpending
     reused: int = 0
-    changed_measures: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     past: tuple[SuiteMetrics | None, ...] = ()
     carried: CarriedFrom | None = None
@@ -79,7 +106,7 @@ class SuiteView:
     def source(self) -> str:
         """Which results are those of the base's run; empty if there are none."""
         if self.kept is not None:
-            return f"{self.reused:,} of {self.trials:,} results are those of {self.kept.name}"
+            return f"{self.reused:,} of {self.counts.trials:,} results are those of {self.kept.name}"
         return "" if self.carried is None else f"results of {self.carried.name}"
 
 
@@ -87,18 +114,13 @@ _CHANGES = (RowLabel.BETTER, RowLabel.WORSE)
 _STATES = {Conclusion.FAILED: ReportState.FAILED, Conclusion.UNMEASURABLE: ReportState.UNMEASURABLE}  # the worst first
 
 
-def build_suites(comparison: Comparison, verdict: Verdict) -> tuple[SuiteView, ...]:
+def build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteView]:
     """Build every suite, in the order of the run."""
-    return tuple(_build_suites(comparison, verdict))
-
-
-def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteView]:
     base = comparison.base
     pairs = {new: base.suites[old] for new, old in comparison.pairs} if base else {}
     findings = findings_by_suite(verdict)
     for index, suite in enumerate(comparison.run.suites):
-        columns, origin, base_suite = suite.columns, suite.origin, pairs.get(index)
-        spend, base_spend = measure_spending(suite), measure_spending(base_suite) if base_suite else None
+        columns, base_suite = suite.columns, pairs.get(index)
         quantities = [row for row in comparison.quantities if row.suite == suite.label]
         conclusions = {finding.conclusion for finding in findings.get(suite.label, ())}
         counted = count_passes([columns])
@@ -107,26 +129,22 @@ def _build_suites(comparison: Comparison, verdict: Verdict) -> Iterator[SuiteVie
             id=suite.id,
             label=suite.label,
             state=_find_state(suite, conclusions),
-            file=origin.file if origin else None,
-            line=origin.line if origin else None,
+            origin=suite.origin,
             evaluators=tuple(suite.evaluators),
-            trials=len(columns),
+            counts=TrialCounts.from_columns([columns]),
             planned=suite.planned,
-            passed=columns.count(Status.PASSED),
-            failed=columns.count(Status.FAILED),
-            errored=columns.count(Status.ERRORED),
-            scored=columns.count(Status.SCORED),
-            unscored=columns.count(Status.UNSCORED),
             pass_rate=counted.rate,
             complete=suite.complete,
             duration_s=suite.duration_s,
             time_s=sum(known_values(columns.durations_ms)) / 1000,
             passes=_format_passes(counted),
-            spend=spend,
-            base_spend=base_spend,
-            spend_text=format_spending(suite, base_suite, quantities),
+            spending=SuiteSpending(
+                measure_spending(suite),
+                measure_spending(base_suite) if base_suite else None,
+                format_spending(suite, base_suite, quantities),
+                tuple(str(row.measure) for row in quantities if row.label in _CHANGES),
+            ),
             reused=columns.reused,
-            changed_measures=tuple(str(row.measure) for row in quantities if row.label in _CHANGES),
             problems=tuple(f"{error.type}: {error.message}\n{error.traceback}".rstrip() for error in suite.errors),
             past=comparison.run.history.suite_history(suite.label).took,
             carried=suite.trials.find_run(TrialOrigin.CARRIED),
@@ -153,34 +171,47 @@ _FEW_FLIPS = 5
 
 
 @record
+class FlipTotals:
+    """The newly failing and newly passing cases. `p` tests whether chance explains their difference (McNemar)."""
+
+    newly_failing: int
+    newly_passing: int
+    p: float
+
+    @property
+    def matter(self) -> bool:
+        """Whether significantly more cases newly fail than newly pass."""
+        return self.newly_failing > self.newly_passing and self.p <= _ALPHA
+
+    @property
+    def text(self) -> str:
+        """Whether chance explains them; empty without any."""
+        flips = self.newly_failing + self.newly_passing
+        if not flips:
+            return ""
+        if self.p <= _ALPHA:
+            return "significant"
+        return "too few to be significant" if flips < _FEW_FLIPS else "within noise"
+
+
+@record
 class Totals:
-    """Counts of trials over all suites; `cases` counts a case once, however often it was repeated.
+    """Counts of all suites; `cases` counts a case once, however often it was repeated.
 
     `pass_rate` is the share of a case's trials that met a threshold, of those that met or missed one, averaged over
-    cases. `pass_rate_change` is over the `paired` cases
-    that did so in both runs, by the same evaluators, with its 95 % interval and two-sided p. `flips_p` is the p value
-    of the split into newly failing and newly passing cases. Costs are US dollars, and those of
-    this run: without suites that it carries over from its base. `cost_change` is over the suites of both runs.
+    cases. `change` is that over the `paired` cases that did so in both runs, by the same evaluators. `with_errors`
+    counts the trials that had an error, also of those that have a score. `cost_change` is over the suites whose cost is
+    known in both runs.
     """
 
     suites: int
     cases: int
-    trials: int
-    passed: int
-    failed: int
-    errored: int
-    scored: int
-    unscored: int
+    counts: TrialCounts
     with_errors: int
     pending: int
-    newly_failing: int
-    newly_passing: int
+    flips: FlipTotals
     pass_rate: float | None
-    pass_rate_change: float | None
-    pass_rate_low: float | None
-    pass_rate_high: float | None
-    pass_rate_p: float | None
-    flips_p: float
+    change: Estimate | NoEstimate
     paired: int
     cost: float | None
     cost_change: float | None
@@ -190,64 +221,34 @@ class Totals:
     @property
     def weights(self) -> str:
         """Why the pass rate isn't the share of trials that pass: `, each case counts once`; empty if it is."""
-        return describe_weights(self.pass_rate, self.passed, self.passed + self.failed)
+        return describe_weights(self.pass_rate, self.counts.passed, self.counts.judged)
 
     @property
-    def pass_rate_moved(self) -> bool:
+    def has_moved(self) -> bool:
         """Whether the change of the pass rate is significant."""
-        return self.pass_rate_p is not None and self.pass_rate_p <= _ALPHA
-
-    @property
-    def flips_matter(self) -> bool:
-        """Whether significantly more cases newly fail than newly pass."""
-        return self.newly_failing > self.newly_passing and self.flips_p <= _ALPHA
-
-    @property
-    def flips_text(self) -> str:
-        """Whether chance explains the newly failing and newly passing cases; empty without any."""
-        flips = self.newly_failing + self.newly_passing
-        if not flips:
-            return ""
-        if self.flips_p <= _ALPHA:
-            return "significant"
-        return "too few to be significant" if flips < _FEW_FLIPS else "within noise"
+        return self.change.p <= _ALPHA
 
 
 def build_totals(comparison: Comparison) -> Totals:
     """Count the trials, costs and flips of a comparison."""
-    suites = [suite.columns for suite in comparison.run.suites]
-    counted = count_passes(suites)
+    run, suites = comparison.run, [suite.columns for suite in comparison.run.suites]
     newly_failing, newly_passing = len(comparison.newly_failing), len(comparison.newly_passing)
-    changes = list(_list_pass_rate_changes(comparison))
-    estimate = (
-        estimate_difference(Pairs(len(changes), tuple((change, 1) for change in changes)), scale=1.0)
-        if changes
-        else None
-    )
+    flips_p = sign_flip_test([-1.0] * newly_failing + [1.0] * newly_passing) or 0.0  # McNemar's mid-p
+    changes = tuple((change, 1) for change in _list_pass_rate_changes(comparison))
     return Totals(
         suites=len(suites),
         cases=sum(columns.case_count for columns in suites),
-        trials=sum(map(len, suites)),
-        passed=counted.passed,
-        failed=counted.judged - counted.passed,
-        errored=_count_status(suites, Status.ERRORED),
-        scored=_count_status(suites, Status.SCORED),
-        unscored=_count_status(suites, Status.UNSCORED),
+        counts=TrialCounts.from_columns(suites),
         with_errors=sum(len(columns.errored_rows()) for columns in suites),
         pending=sum(columns.pending for columns in suites),
-        newly_failing=newly_failing,
-        newly_passing=newly_passing,
-        pass_rate=counted.rate,
-        pass_rate_change=estimate.delta if estimate else None,
-        pass_rate_low=estimate.low if estimate else None,
-        pass_rate_high=estimate.high if estimate else None,
-        pass_rate_p=estimate.p if estimate else None,
-        flips_p=sign_flip_test([-1.0] * newly_failing + [1.0] * newly_passing) or 0.0,  # McNemar's mid-p
+        flips=FlipTotals(newly_failing, newly_passing, flips_p),
+        pass_rate=count_passes(suites).rate,
+        change=estimate_difference(Pairs(len(changes), changes), scale=1.0) if changes else NoEstimate(),
         paired=len(changes),
-        cost=sum_costs(comparison.run),
+        cost=sum_costs(run),
         cost_change=_cost_change(comparison),
-        tokens=sum_tokens(comparison.run),
-        duration_s=max(0.0, comparison.run.finished - comparison.run.started),
+        tokens=sum_tokens(run),
+        duration_s=max(0.0, run.finished - run.started),
     )
 
 
@@ -264,10 +265,6 @@ def paired_suites(comparison: Comparison) -> Iterator[tuple[SuiteResult, SuiteRe
     if comparison.base is not None:
         for new, old in comparison.pairs:
             yield comparison.run.suites[new], comparison.base.suites[old]
-
-
-def _count_status(suites: Iterable[Columns], status: Status) -> int:
-    return sum(columns.count(status) for columns in suites)
 
 
 def _cost_change(comparison: Comparison) -> float | None:

@@ -228,4 +228,4 @@ class ReportView:
         """Whether nothing needs attention: passed without a warning, no row worse, no case newly failing."""
         quiet = all(row.state in (ReportState.NEW, ReportState.BETTER, ReportState.HELD) for row in self.rows)
         passed = self.verdict.conclusion is Conclusion.PASSED and not self.verdict.warnings
-        return passed and quiet and not self.totals.newly_failing
+        return passed and quiet and not self.totals.flips.newly_failing

@@ -71,7 +71,7 @@ def draw_forest(rows: Sequence[RowView]) -> ForestPlot:
         for gate in view.gates
         if (at := _limit_position(gate, view)) is not None and abs(at) <= 1
     ]
-    ends = [max(abs(view.row.low or 0.0), abs(view.row.high or 0.0)) for view in compared]
+    ends = [max(map(abs, view.row.estimate.interval or (0.0,))) for view in compared]
     usual = median([end for end in ends if end] or [0.0])
     limit = axis_limit([*deltas, *limits, *(min(end, _OUTLIER * usual) for end in ends)])
     scale = Scale(-limit, limit, _MARGIN, WIDTH - _MARGIN)
@@ -83,16 +83,18 @@ def _forest_row(view: RowView, scale: Scale) -> ForestRow:
     row, sign = view.row, "none"
     if view.significant:
         sign = "better" if row.gain > 0 else "worse"
-    if row.delta is None or not view.low or row.low is None or row.high is None:
+    interval = row.estimate.interval
+    if row.delta is None or not view.low or interval is None:
         return ForestRow(view, sign)
-    ends = ((row.low, -1), (row.high, 1))
+    low, high = interval
+    ends = ((low, -1), (high, 1))
     cut = tuple((scale(end), way) for end, way in ends if not scale.holds(end))
     marks = tuple(
         LimitMark(scale(at), gate.conclusion is Conclusion.PASSED, f"{gate.title}: {gate.limit}")
         for gate in view.gates
         if (at := _limit_position(gate, view)) is not None and scale.holds(at)
     )
-    return ForestRow(view, sign, scale(row.delta), scale(row.low), scale(row.high), marks, cut)
+    return ForestRow(view, sign, scale(row.delta), scale(low), scale(high), marks, cut)
 
 
 def _limit_position(gate: Finding, view: RowView) -> float | None:

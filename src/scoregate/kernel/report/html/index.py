@@ -51,9 +51,9 @@ def _split_rows(rows: Iterator[list[Any]]) -> Iterator[tuple[str, int, list[list
 
 
 def _suite(at: int, evaluators: Sequence[str], view: ReportView) -> dict[str, Any]:
-    paired_suite, suite, redact = view.paired_suites[at], view.suites[at], view.context.redact
+    paired_suite, origin, redact = view.paired_suites[at], view.suites[at].origin, view.context.redact
     return {
-        "place": None if suite.file is None else one_line(redact(f"{suite.file}:{suite.line}"), 200),
+        "place": None if origin is None else one_line(redact(f"{origin.file}:{origin.line}"), 200),
         "label": display_name(redact(paired_suite.label)),
         "url": paired_suite.url,
         "evaluators": [display_name(redact(each)) for each in evaluators],

@@ -209,7 +209,7 @@ def draw_sparklines(view: ReportView, rows: Sequence[RowView], suites: Sequence[
 
 
 def _suite_metrics(suite: SuiteView) -> SuiteMetrics:
-    return SuiteMetrics(suite.pass_rate, suite.spend.cost, suite.spend.p50_ms)
+    return SuiteMetrics(suite.pass_rate, suite.spending.now.cost, suite.spending.now.p50_ms)
 
 
 def _metric_sparklines(
