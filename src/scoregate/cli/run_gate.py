@@ -20,7 +20,7 @@ from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.verbose import log_results
 from scoregate.errors import HistoryError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.process import OpenChild, open_child
 from scoregate.kernel.host.runner import in_ci, in_container
 from scoregate.kernel.host.secrets import Redactor, secret_values
@@ -178,7 +178,7 @@ async def gate_project(
         make_requests=(lambda _: NO_SLOTS) if resume is None else resume.make_requests,
         opened_by=opened_by,
     ) as (own_settings, ports):
-        return await run_gate(own_settings, change_ports(ports), STEPS)
+        return await run_gate(own_settings, change_ports(ports), load_steps)
 
 
 @asynccontextmanager
@@ -217,7 +217,7 @@ async def open_run(
                 root,
                 os.environ,
                 settings,
-                STEPS,
+                load_steps,
                 scratch=scratch,
                 observers=[printed, *observers],
                 print_line=partial(_print_line, display),

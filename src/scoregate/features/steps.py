@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scoregate.features.table import FEATURES
 from scoregate.kernel.job.steps import Step
 from scoregate.kernel.judge.judgement import Judged
-from scoregate.kernel.types.declarations.declaration import Feature
+from scoregate.kernel.types.declarations.declaration import Feature, RunFacts
 
 if TYPE_CHECKING:
     from scoregate.kernel.types.sections import Section
@@ -31,11 +31,22 @@ class SectionStep(Step):
         return found
 
 
+def load_steps(facts: RunFacts) -> list[Step]:
+    """Import the steps of the features that are on.
+
+    Args:
+        facts: what is known of the run.
+    """
+    return [_load_step(each) for each in FEATURES if each.in_runs and each.is_on(facts)]
+
+
+def load_all_steps() -> list[Step]:
+    """Import the steps of all features, for commands that list what features offer."""
+    return [_load_step(each) for each in FEATURES if each.in_runs]
+
+
 def _load_step(feature: Feature) -> Step:
     if not feature.has_hooks:
         return SectionStep(feature.name)
     step: Step = import_module(f"{__package__}.{feature.name}.step").STEP
     return step
-
-
-STEPS: tuple[Step, ...] = tuple(_load_step(each) for each in FEATURES if each.in_runs)

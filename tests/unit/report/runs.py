@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import Verdict, evaluate_gates
@@ -168,7 +168,7 @@ def make_base(*suites: ExampleSuite, **fields: Any) -> Run:
 
 def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext = CONTEXT) -> ReportView:
     """The view of a comparison, with what all features say."""
-    return build_view(comparison, verdict, context, list_sections(STEPS, Judged(comparison, verdict)))
+    return build_view(comparison, verdict, context, list_sections(Judged(comparison, verdict, load_all_steps())))
 
 
 def view_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import GLOBS, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import GLOBS, Feature, RunFacts, Setting
 
 ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     "annotate_unread",
@@ -13,4 +13,10 @@ ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     after="affected_push",
     below="annotations",
 )
-FEATURE = Feature("affected", settings=(ANNOTATE_UNREAD,))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return facts.settings.affected or ANNOTATE_UNREAD.is_set(facts.settings)
+
+
+FEATURE = Feature("affected", settings=(ANNOTATE_UNREAD,), is_on=_is_on)

@@ -10,6 +10,7 @@ from scoregate.kernel.types.declarations.declaration import (
     Feature,
     Option,
     Owner,
+    RunFacts,
     Setting,
     choose_from,
 )
@@ -63,4 +64,10 @@ RETRIES = Setting(
     after="max_suites",
     option=Option("place", "How often a part runs again after its worker is lost.", "N"),
 )
-FEATURE = Feature("cluster", settings=(EXECUTOR, SCHEDULER, RETRIES))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return EXECUTOR.is_set(facts.settings) or SCHEDULER.is_set(facts.settings)
+
+
+FEATURE = Feature("cluster", settings=(EXECUTOR, SCHEDULER, RETRIES), is_on=_is_on)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import TEXT, Feature, Option, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, Feature, Option, RunFacts, Setting
 
 CASSETTES = Setting(
     "cassettes",
@@ -16,4 +16,10 @@ CASSETTES = Setting(
     is_path=True,
     option=Option("model", "Where the gateway records calls and replays them from.", "[artifact|none|DIR]"),
 )
-FEATURE = Feature("gateway", settings=(CASSETTES,))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return facts.settings.gateway.mode != "off" or any(run.model_calls for run in facts.runs)
+
+
+FEATURE = Feature("gateway", settings=(CASSETTES,), is_on=_is_on)

@@ -34,6 +34,7 @@ from scoregate.kernel.job.github.context import (
 from scoregate.kernel.job.publish.delivery import PublishTarget, Render
 from scoregate.kernel.judge.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
 from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ class JobContext:
     def skips_missing(self) -> bool:
         """Whether suites are skipped whose variables are not set, as in the jobs of forks."""
         return self.subject is not None and self.subject.read_only
+
+    @property
+    def facts(self) -> RunFacts:
+        """What is known for the features that take part in the job."""
+        return RunFacts(self.settings, self.root, self.environ, in_job=self.connection is not None)
 
     @property
     def named_out(self) -> Path:

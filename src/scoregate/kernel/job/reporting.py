@@ -14,7 +14,7 @@ from scoregate.kernel.job.baseline.previous import find_previous_baseline
 from scoregate.kernel.job.baseline.rerun import check_base_exists
 from scoregate.kernel.job.job import JobContext, make_publish_target
 from scoregate.kernel.job.ports import Reporting
-from scoregate.kernel.job.steps import Step
+from scoregate.kernel.job.steps import LoadSteps, Step
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.runs.run import Run
@@ -55,14 +55,15 @@ def load_calibrations(root: Path) -> Calibrations:
     return read_calibrations(open_store(root))
 
 
-def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers_run: bool = False) -> Reporting:
+def build_reporting(context: JobContext, load: LoadSteps, *, is_developers_run: bool = False) -> Reporting:
     """Build the sources of baselines, in order, and the publishers of reports.
 
     Args:
         context: the job's context.
-        steps: the features.
+        load: loads the steps of features.
         is_developers_run: whether `scoregate run` runs the suites on a developer's machine.
     """
+    steps = load(context.facts)
     publishing = _Publishing(context, steps)
     connection, base = context.connection, context.base
     return Reporting(

@@ -24,13 +24,12 @@ from scoregate.kernel.job.baseline.rerun import (
     move_plan,
     open_base_tree,
 )
-from scoregate.kernel.job.github.base import BaseCommit
 from scoregate.kernel.job.job import JobContext, make_publish_target, open_job_context
 from scoregate.kernel.job.ports import Ports, RecordPlan
 from scoregate.kernel.job.protection import Protection, protect_host_files
 from scoregate.kernel.job.publish.delivery import write_first_outputs
 from scoregate.kernel.job.reporting import build_reporting
-from scoregate.kernel.job.steps import Step, open_recorder, prepare
+from scoregate.kernel.job.steps import LoadSteps, list_layers, open_recorder, prepare
 from scoregate.kernel.judge.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import Settings
@@ -59,7 +58,7 @@ async def open_ports(
     root: Path,
     environ: Mapping[str, str],
     settings: Settings,
-    steps: Sequence[Step],
+    load: LoadSteps,
     *,
     scratch: Path,
     observers: Sequence[Observer],
@@ -75,7 +74,7 @@ async def open_ports(
         root: the project.
         environ: the host's environment.
         settings: the settings of the project.
-        steps: the features.
+        load: loads the steps of features.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.
@@ -90,8 +89,8 @@ async def open_ports(
         started = anyio.Event()
         own_environ = _make_suite_environment(context, variables, scratch, identity)
         open_first = partial(_open_child, opened_by, started)
-        local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
-        async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
+        local = _make_recorder(context, own_environ, load, observers, stop, opened_by=open_first)
+        async with open_recorder(load, local, context, settings, scratch) as (recorder, record):
             suite_environ = recorder.environ
             host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
             visible = visible_environment(suite_environ)
@@ -99,13 +98,13 @@ async def open_ports(
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare, steps, host),
+                prepare=partial(prepare, load, host),
                 record=record,
-                rerun=partial(_rerun_baseline, steps, recorder, record, imports, context.base, find),
+                rerun=partial(_rerun_baseline, context, load, recorder, record, imports, find),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
+                reporting=build_reporting(context, load, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
                 started=started,
                 scratch=scratch,
@@ -141,7 +140,7 @@ def is_developers_run(context: JobContext, find: FindSuites) -> bool:
 def _make_recorder(
     context: JobContext,
     suite_environ: Mapping[str, str],
-    steps: Sequence[Step],
+    load: LoadSteps,
     observers: Sequence[Observer],
     stop: anyio.Event,
     *,
@@ -152,7 +151,7 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
-        [step.around_launches for step in steps],
+        partial(list_layers, load),
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
@@ -214,11 +213,11 @@ async def _with_base_agents(
 
 
 async def _rerun_baseline(
-    steps: Sequence[Step],
+    context: JobContext,
+    load: LoadSteps,
     recorder: Recorder,
     record: RecordPlan,
     imports: Callable[[Interpreter], Awaitable[ImportFolders]],
-    job_base: BaseCommit | None,
     find: FindSuites,
     plan: Plan,
     settings: Settings,
@@ -230,7 +229,7 @@ async def _rerun_baseline(
     from scoregate.kernel.run.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
 
     try:
-        async with open_base_tree(plan.root, settings, job_base) as tree:
+        async with open_base_tree(plan.root, settings, context.base) as tree:
             if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
                 plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
             else:
@@ -245,10 +244,10 @@ async def _rerun_baseline(
             sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
             run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
     except GitError as error:
-        if job_base is None or settings.rerun_ref is not None:
+        if context.base is None or settings.rerun_ref is not None:
             raise
         return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
-    for step in steps:
+    for step in load(replace(context.facts, settings=settings, slots=slots)):
         run = step.store_base(run, slots)
     amend_run(recorder.out / folder, run)
     if opened := [each.error for each in run.scripts if each.error is not None and each.error.type == OPENED_CHANGE]:

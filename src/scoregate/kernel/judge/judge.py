@@ -13,6 +13,7 @@ from scoregate.kernel.judge.judgement import (
     CompareRuns,
     Judged,
     JudgeStep,
+    LoadJudgeSteps,
     compare_suites,
     find_adjusters,
 )
@@ -23,18 +24,19 @@ if TYPE_CHECKING:
     from scoregate.kernel.types.runs.policy import Policy
 
 
-def judge(sides: ComparedSides, steps: Sequence[JudgeStep], *, with_slices: bool = True) -> Judged:
+def judge(sides: ComparedSides, load: LoadJudgeSteps, *, with_slices: bool = True) -> Judged:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
         sides: the run, its baseline, and what else the judgement reads.
-        steps: the features.
+        load: loads the steps of features.
         with_slices: whether slices are compared, which reads the cases.
     """
     from scoregate.kernel.gate import judge_comparison
 
     chosen = sides.choose_policy()
     policy = chosen.policy
+    steps = load(sides.list_facts(policy))
     compare = partial(_compare_runs, sides, policy, steps)
     slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
     comparison = compare(sides.run, sides.baseline, slice_fields=slice_fields)
@@ -48,13 +50,14 @@ def judge(sides: ComparedSides, steps: Sequence[JudgeStep], *, with_slices: bool
         calibrations=sides.calibrations() if policy.asks_for_calibration else {},
         checks=[check for step in steps for check in step.checks],
     )
-    return Judged(corrected, verdict)
+    return Judged(corrected, verdict, steps)
 
 
-def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[JudgeStep]) -> Comparison:
+def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, load: LoadJudgeSteps) -> Comparison:
     """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
-    policy = replace(sides, baseline=baseline).choose_policy().policy
-    return _compare_runs(sides, policy, steps, run, baseline)
+    compared = replace(sides, run=run, baseline=baseline)
+    policy = compared.choose_policy().policy
+    return _compare_runs(sides, policy, load(compared.list_facts(policy)), run, baseline)
 
 
 def _compare_runs(

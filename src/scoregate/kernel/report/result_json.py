@@ -25,7 +25,16 @@ OLD_KEYS = (
     *("policy_changes", "confirmations", "newly_failing", "newly_passing", "gone", "errors", "notices", "models"),
     *("model_calls", "coverage", "estimate", "exemptions", "quarantined", "variants", "arms", "history"),
 )
-
+# What a feature leaves there if it is off; other features leave nothing.
+_EMPTY: Mapping[str, object] = {
+    "slices": [],
+    "slices_left_out": [],
+    "model_calls": [],
+    "coverage": None,
+    "exemptions": [],
+    "quarantined": [],
+    "variants": [],
+}
 _OLD_ROW_KEYS = {"adjustment": "drift"}
 
 
@@ -36,7 +45,8 @@ def render(view: ReportView) -> Iterator[str]:
 
 def to_data(view: ReportView) -> dict[str, Any]:
     """The result as dicts, lists, strings and numbers."""
-    data = {
+    data: dict[str, Any] = {
+        **_EMPTY,
         "schema_version": SCHEMA_VERSION,
         "conclusion": str(view.verdict.conclusion),
         "exit_code": view.verdict.exit_code,
