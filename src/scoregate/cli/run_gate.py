@@ -29,7 +29,7 @@ from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.progress_file import write_progress_file
 from scoregate.kernel.job.steps import Outcome
 from scoregate.kernel.job.wiring import open_ports
-from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run, mark_in_progress
+from scoregate.kernel.judge.archive import EARLIER, RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.discovery import FindSuites, find_suites
 from scoregate.kernel.run.observers import Observer
@@ -129,6 +129,8 @@ def run_project(
 
 
 def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    if not (root / settings.out / EARLIER).is_dir():
+        return
     from scoregate.features.history.deleted_runs import keep_oldest_runs
 
     try:
