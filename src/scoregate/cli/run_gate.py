@@ -18,7 +18,6 @@ from scoregate.cli.output import Output, OutputOptions, open_output, print_resul
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
-from scoregate.cli.verbose import log_results
 from scoregate.errors import HistoryError
 from scoregate.features.steps import load_steps
 from scoregate.kernel.host.process import OpenChild, open_child
@@ -231,8 +230,12 @@ async def open_run(
             update_progress(display, quiet_ports.started),
         ):
             with mark_in_progress(out / RUN_FOLDER):
-                is_verbose = output.options.verbose
-                yield settings, log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
+                if not output.options.verbose:
+                    yield settings, quiet_ports
+                    return
+                from scoregate.cli.verbose import log_results
+
+                yield settings, log_results(quiet_ports, display.print_line)
 
 
 def _print_line(display: DeferredProgress, line: str) -> None:
