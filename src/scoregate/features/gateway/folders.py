@@ -11,7 +11,7 @@ from pathlib import Path
 from scoregate.errors import UsageError
 from scoregate.features.gateway.proxy import GatewayOptions
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
-from scoregate.kernel.host.isolation import FolderCopy
+from scoregate.kernel.host.isolation.folder_copy import FolderCopy
 from scoregate.kernel.host.runner import find_workspace, in_container
 from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.models.settings import CacheMode

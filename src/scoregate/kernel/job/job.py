@@ -19,7 +19,6 @@ from scoregate.errors import UsageError
 from scoregate.kernel.host import git
 from scoregate.kernel.host.runner import in_container, read_ci_job
 from scoregate.kernel.host.secrets import Redactor, secret_values
-from scoregate.kernel.job.github.base import BaseCommit, find_base
 from scoregate.kernel.job.github.context import (
     Connection,
     GitHubJob,
@@ -39,6 +38,7 @@ from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.commit_files import CommitFiles
+    from scoregate.kernel.job.github.base import BaseCommit
 
 WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
@@ -136,6 +136,8 @@ async def open_job_context(
             refuse_fork_code(connection.github, await git.head_commit(source_folder))
         base = None
         if settings.baseline_kind in _KINDS_WITH_BASE:
+            from scoregate.kernel.job.github.base import find_base
+
             base = await find_base(connection.github, root, connection.api, branch=settings.base_branch)
         yield replace(context, connection=connection, subject=make_measured_commit(connection.github), base=base)
 
