@@ -15,7 +15,8 @@ from scoregate.kernel.compare.row_labels import p_or_one
 from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import Verdict, judge_comparison
 from scoregate.kernel.gate.families import Shares, correct_ratios, correct_scores
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.cases import CaseResult

@@ -13,11 +13,12 @@ from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_bas
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report import console, html, markdown, result_json
 from scoregate.kernel.report.heading import build_title
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import DROP, ERROR_RATE, REGRESSION
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint

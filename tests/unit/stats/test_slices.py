@@ -15,7 +15,8 @@ from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.row_labels import is_in_family
 from scoregate.kernel.compare.slice_rows import SliceChoice, SliceRow
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
-from scoregate.kernel.gate import Conclusion, Verdict, evaluate_gates
+from scoregate.kernel.gate import Verdict, evaluate_gates
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy, Severity

@@ -9,8 +9,9 @@ from math import ceil
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.setups import describe_model_change, describe_unknown_model
 from scoregate.kernel.gate.families import GateLimit, is_collapse
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.suite_rules import format_digits, format_percent, match_limit
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.declarations.kernel import (
     COMPARABLE,

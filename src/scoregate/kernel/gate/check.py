@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.gate.families import GateLimit
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import Use

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import field
-from enum import StrEnum
 from typing import Any
 
 from scoregate.kernel.compare.agreement import Calibrations
@@ -12,18 +11,11 @@ from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Measure, Row
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChange
 from scoregate.kernel.gate.families import Families
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 from scoregate.kernel.types.runs.run import SuiteResult
-
-
-class Conclusion(StrEnum):
-    """The conclusion of a rule or a run. A failure is certain, so `failed` wins over `unmeasurable`."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNMEASURABLE = "unmeasurable"
 
 
 @record

@@ -10,7 +10,8 @@ from typing import Any
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.gate.case_rules import CRITICAL
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext
+from scoregate.kernel.gate.finding import Finding, RunContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit
 from scoregate.kernel.types.declarations.kernel import (
     BASE_PRESENT,

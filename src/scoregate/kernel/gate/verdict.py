@@ -21,7 +21,7 @@ from scoregate.kernel.gate.baseline_rules import (
 from scoregate.kernel.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
 from scoregate.kernel.gate.check import Check, RunCheck, SuiteCheck, apply_checks, order_checks
 from scoregate.kernel.gate.correction import SCORES, SLICES, correct_gates
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
 from scoregate.kernel.gate.run_rules import (
     check_any_suite,
@@ -56,6 +56,7 @@ from scoregate.kernel.gate.suite_rules import (
     check_pass_rate,
     match_limit,
 )
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.kernel import (
     ASSERT_TEST,
     BASE_PRESENT,

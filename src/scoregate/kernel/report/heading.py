@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChangeKind
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.sections import Section, UnwatchedDrop
 

@@ -14,12 +14,12 @@ from urllib.parse import quote
 from jinja2 import Environment
 from markupsafe import Markup
 
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.templating import make_environment
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 
 

@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Sequence
 from glob import escape
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.run_start import RunStart
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.run import ExecCall
 
 _RUN = ("scoregate", "run")

@@ -11,9 +11,10 @@ from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.lost_scores import Reason
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.baseline_rules import describe_few
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.gate.suite_rules import format_digits
 from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
