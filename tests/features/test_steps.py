@@ -75,7 +75,7 @@ KNOWN: tuple[tuple[str, RunFacts], ...] = (
     ("history", replace(PLAIN, environ={"SCOREGATE_HISTORY": "postgresql://localhost"})),
     ("imports", replace(PLAIN, sources=(SOURCE, replace(SOURCE, imports=(ResultImport("junit", "junit.xml"),))))),
     ("resume", replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("resume.request"), 1))),
-    ("slices", replace(PLAIN, policy=Policy(Limits(max_slice_drop={"language=fr": 0.1})))),
+    ("slices", replace(PLAIN, policy=Policy(Limits(more={"max_slice_drop": {"language=fr": 0.1}})))),
     ("variants", replace(PLAIN, runs=(VARIANTS,))),
 )
 

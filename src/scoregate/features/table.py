@@ -8,6 +8,7 @@ from __future__ import annotations
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
 from scoregate.features.arms.declare import FEATURE as ARMS
+from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
 from scoregate.features.coverage.declare import FEATURE as COVERAGE
@@ -18,18 +19,19 @@ from scoregate.features.extras.declare import FEATURE as EXTRAS
 from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.history.declare import FEATURE as HISTORY
 from scoregate.features.otlp.declare import FEATURE as OTLP
+from scoregate.features.setup.declare import FEATURE as SETUP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
+from scoregate.features.slices.declare import FEATURE as SLICES
 from scoregate.features.traces.declare import FEATURE as TRACES
 from scoregate.kernel.types.declarations.declaration import Feature
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("setup"),
+    SETUP,
     Feature("imports", is_on=lambda facts: any(each.imports for each in facts.sources)),
     TRACES,
     Feature("foreign", is_on=lambda facts: any(each.foreign for each in facts.sources)),
     CLUSTER,
     HISTORY,  # the decline looks for earlier runs there
-    DECLINE,
     Feature("resume", is_on=lambda facts: facts.in_job or facts.has_slot("resume.request")),
     AFFECTED,  # what the base measured replaces what an earlier attempt offers
     EXTRAS,
@@ -40,17 +42,13 @@ FEATURES: tuple[Feature, ...] = (
     CONFIRM,  # repeats and the control can change which cases fail newly
     ARMS,
     Feature("variants", is_on=lambda facts: any(suite.params for run in facts.runs for suite in run.suites)),
-    Feature(
-        "slices",
-        has_hooks=False,
-        is_on=lambda facts: bool(facts.settings.slices or any(each.slice_fields for each in facts.policies)),
-    ),
+    SLICES,
+    DECLINE,
     Feature("costs"),  # the estimate needs to know what runs
     GATEWAY,  # the calls explain the costs
     COVERAGE,
     OTLP,
     ALERT,
     Feature("forks", in_runs=False),
-    # It completes the check once everything else is delivered.
-    Feature("check_run", is_on=lambda facts: facts.settings.check_run),
+    CHECK_RUN,  # completes the check once everything else is delivered
 )

@@ -17,7 +17,6 @@ from scoregate.kernel.types.runs.run import BaseReference, Run
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 RELATIVE = {
     "max_drop": Limits(max_drop={"*": 0.1}),
-    "max_slice_drop": Limits(max_slice_drop={"tag=critical": 0.1}),
     "fail_on_regression": Limits(fail_on_regression=True),
     "fail_on_critical": Limits(fail_on_critical=True),
     "max_cost_ratio": Limits(max_cost_ratio=1.5),

@@ -96,7 +96,7 @@ def test_without_a_change_the_heading_has_a_tick() -> None:
             "passed, but support-bot is worse (only a warning)",
         ),
         (Limits(fail_on_regression=True, severity={"regression": Severity.OFF}), WORSE.format("support-bot")),
-        (Limits(max_slice_drop={"language=fr": 0.9}), WORSE.format("support-bot")),
+        (Limits(more={"max_slice_drop": {"language=fr": 0.9}}), WORSE.format("support-bot")),
     ],
 )
 def test_a_gate_watches_a_row_if_it_could_fail_for_it(limits: Limits, title: str) -> None:
@@ -134,9 +134,8 @@ def test_a_slice_that_is_worse_counts_unless_its_suite_is() -> None:
     view = view_of(run, base, slices=["language"])
     assert [each.label for each in view.rows] == ["within noise"]
     assert view.title == WORSE.format("language=fr of support-bot")
-    assert view_of(run, base, slices=["language"], limits=Limits(max_slice_drop={"language=fr": 0.5})).title == (
-        "2 gates passed"
-    )
+    limits = Limits(more={"max_slice_drop": {"language=fr": 0.5}})
+    assert view_of(run, base, slices=["language"], limits=limits).title == "2 gates passed"
     assert drop(slices=["language"]).title == WORSE.format("support-bot")
 
 
