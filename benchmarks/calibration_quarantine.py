@@ -12,7 +12,7 @@ from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, pr
 from numpy.random import Generator
 
 from scoregate.features.exemptions.stable_cases import bound_failure_rate, record_quarantine
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.judge.baseline import Baseline
@@ -101,7 +101,7 @@ def _ask(source: Generator, *, choice: str, drop: float) -> Answer:
     run, old, new = (_make_readable(scores, chosen) for scores in (again, base, later))
     younger, older = (
         judge(
-            ComparedSides(run, Baseline(each, ""), settings, NO_SLOTS.put(EXEMPTIONS, ENTRIES)), STEPS
+            ComparedSides(run, Baseline(each, ""), settings, NO_SLOTS.put(EXEMPTIONS, ENTRIES)), load_steps
         ).comparison.rows[0]
         for each in (old, record_quarantine(new, ENTRIES))
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps
 from scoregate.features.table import FEATURES
 from scoregate.kernel.job.steps import Step
 
@@ -259,7 +259,7 @@ def test_the_methods_of_a_step_are_hooks() -> None:
     """The kernel would never call another one, such as a hook that has got another name."""
     strangers = {
         f"{step.name}: {name}"
-        for step in STEPS
+        for step in load_all_steps()
         for name in vars(type(step))
         if not name.startswith("_") and not hasattr(Step, name) and name != "name"
     }

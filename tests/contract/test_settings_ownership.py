@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.errors import SettingsError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps
 from scoregate.features.table import FEATURES
 from scoregate.kernel.gate import SUITE_CHECKS
 from scoregate.kernel.judge.settings import load_settings
@@ -46,7 +46,7 @@ def test_every_limit_is_declared_and_checked() -> None:
     of_features = {
         (limit.name, rule.name) for feature in FEATURES for limit in feature.limits for rule in feature.rules
     }
-    checks = [check for step in STEPS for check in step.checks]
+    checks = [check for step in load_all_steps() for check in step.checks]
     assert {(limit.name, rule.name) for each in checks for limit in each.limits for rule in each.rules} == of_features
     declared = {limit.name for limit in (*LIMITS, *FEATURE_LIMITS)}
     assert declared == LimitFields.model_fields.keys() - {"cluster", "severity"}

@@ -16,7 +16,7 @@ from scoregate.features.exemptions.entries import read_tree_exemptions
 from scoregate.features.exemptions.entries.files import LONGEST_TEXT
 from scoregate.features.exemptions.entries.propose import find_worse_rows, make_entries
 from scoregate.features.exemptions.entries.write import append_accepted
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.judge.archive import latest_run
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.types.exemptions import EXEMPTIONS
@@ -74,7 +74,7 @@ def command(
     settings = load_suite_settings(root, {})
     folder = latest_run(run or root / settings.out)
     change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, exemptions))
-    comparison = judge(find_stored_sides(folder, root, settings, change), STEPS).comparison
+    comparison = judge(find_stored_sides(folder, root, settings, change), load_steps).comparison
     rows = find_worse_rows(comparison, suite, evaluator)
     entries = make_entries(
         comparison,

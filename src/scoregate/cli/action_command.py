@@ -10,7 +10,7 @@ import click
 
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.errors import ScoregateError, UsageError
-from scoregate.kernel.host.isolation import separate_accounts
+from scoregate.kernel.host.isolation.workspace import separate_accounts
 from scoregate.kernel.host.user_ids import give_folder
 
 COMMANDS = ("run", "publish", "plan", "merge", "answer")

@@ -14,7 +14,7 @@ from scoregate.cli.text_output import print_line
 from scoregate.errors import UsageError
 from scoregate.features.comments.answer import answer_event
 from scoregate.features.comments.run import NO_RUN
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps, load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.comment_command import Answer, CommandContext
 from scoregate.kernel.job.github.commands import command as log_command
@@ -53,8 +53,8 @@ async def _answer(flags: dict[str, Any], app_token: str) -> int:
                 "`scoregate answer` needs a job of GitHub with a token",
                 advice="Run it in a job on `issue_comment`: see docs/guides/commands.md.",
             )
-        kinds = [kind for step in STEPS for kind in step.comment_commands]
-        compare = partial(compare_run, STEPS)
+        kinds = [kind for step in load_all_steps() for kind in step.comment_commands]
+        compare = partial(compare_run, load_steps)
         context = CommandContext(root, os.environ, connection, connection.api, redact, kinds, compare, app_token)
         answer = await answer_event(context)
         _write_outputs(connection.github, answer)

@@ -12,7 +12,7 @@ from scoregate.cli.output import Output, OutputOptions, make_redactor, open_outp
 from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
 from scoregate.features.exemptions.entries import read_tree_exemptions
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.features.variants.terminal import render_variants
 from scoregate.features.variants.view import build_variant_tables, variant_data
 from scoregate.kernel.compare.variants import DIFFERENCE, rank_suites
@@ -81,14 +81,14 @@ def command(
                     advice="Name one with --baseline RUN, or use --variants for the variants of RUN.",
                 )
             change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, read_tree_exemptions(root)))
-            print_result(judge(find_stored_sides(folder, root, settings, change), STEPS), None, output)
+            print_result(judge(find_stored_sides(folder, root, settings, change), load_steps), None, output)
     return 0
 
 
 def _print_variants(folder: Path, root: Path, settings: Settings, difference: float, output: Output) -> None:
     """Print the rankings of the variants of a run, or write them as JSON."""
     change = Change(NO_BASELINE, NO_SLOTS.put(EXEMPTIONS, Exemptions()))
-    comparison = judge(find_stored_sides(folder, root, settings, change), STEPS).comparison
+    comparison = judge(find_stored_sides(folder, root, settings, change), load_steps).comparison
     policy = choose_policy(settings, None).policy
     rankings = rank_suites(comparison.run.suites, policy.criteria_of, difference=difference)
     tables = tuple(build_variant_tables(rankings))

@@ -10,7 +10,7 @@ import click
 from scoregate.cli.options import gate_options, output_options, project_root, stored_baseline_option
 from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.judge.archive import latest_run
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
@@ -31,6 +31,6 @@ def command(run: Path | None, baseline: Path | Baseline | None, options: OutputO
         root = project_root()
         settings = load_suite_settings(root, flags)
         folder = latest_run(run or root / settings.out)
-        outcome = judge(find_stored_sides(folder, root, settings, Change(baseline, same_scores=True)), STEPS)
+        outcome = judge(find_stored_sides(folder, root, settings, Change(baseline, same_scores=True)), load_steps)
         print_result(outcome, None, output, named="" if run is None else str(run))
     return outcome.verdict.exit_code

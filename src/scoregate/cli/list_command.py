@@ -17,7 +17,7 @@ from scoregate.cli.options import baseline_options, load_project_settings, proje
 from scoregate.cli.other_frameworks import explain_settings
 from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.verbose import format_notices, format_python, format_skipped, format_source
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.steps import prepare
 from scoregate.kernel.job.wiring import is_developers_run
@@ -97,20 +97,21 @@ async def _make_plan(
     with temporary_folder() as scratch:
         redact = Redactor(secret_values(os.environ))
         host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
-        interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
+        interpreter = await prepare(load_steps, host, settings, suites.sources, dry=True)
     plan = make_plan(suites, settings, interpreter=interpreter, root=root)
     return suites, plan, await _explain_affected(root, settings, plan) if affected else {}
 
 
 async def _explain_affected(root: Path, settings: Settings, plan: Plan) -> Mapping[str, str]:
     """Why each launch runs, by its name; empty for one that keeps the base's results."""
-    from scoregate.features.steps import STEPS
+    from scoregate.features.steps import load_steps
     from scoregate.kernel.job.job import open_job_context
     from scoregate.kernel.job.pipeline import find_baseline
     from scoregate.kernel.job.reporting import build_reporting
     from scoregate.kernel.job.steps import PlannedRun, change_plan
 
     async with open_job_context(root, os.environ, settings) as context:
-        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, load_steps, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
-        return (await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))).reasons
+        planned = PlannedRun(plan, baseline, settings, context)
+        return (await change_plan(load_steps(planned.facts), planned)).reasons

@@ -19,7 +19,7 @@ from scoregate.cli.options import project_root
 from scoregate.cli.output import build_outcome_view
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import MissingExtra, RecordError, ScoregateError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.judge.archive import RUN_FILE, latest_run, run_folder
 from scoregate.kernel.judge.judge import judge
@@ -83,7 +83,7 @@ class Questions:
         key = (folder, (folder / RUN_FILE).stat().st_mtime_ns)
         if key not in self._views:
             sides = find_stored_sides(folder, self.root, settings, Change(keeps_limits=True))
-            self._views = {key: build_outcome_view(judge(sides, STEPS))}
+            self._views = {key: build_outcome_view(judge(sides, load_steps))}
         return self._views[key]
 
 

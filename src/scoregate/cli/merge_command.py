@@ -17,7 +17,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.cli.stored_runs import load_gate_suite_settings
 from scoregate.features.drift.declare import DRIFT_CONTROL
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.job import open_job_context
 from scoregate.kernel.job.pipeline import gate_finished_run
@@ -65,7 +65,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
     with lock_output(root / settings.out, root):
         base, is_sharded, target = "", False, root / settings.out / RUN_FOLDER
         if shards := find_shards(folders):
-            run = merge_shards(shards, target, settings, steps=STEPS)
+            run = merge_shards(shards, target, settings, load=load_steps)
             base, is_sharded = next((each.shard.base for each in shards if each.shard.base), ""), True
         else:
             matrix = read_matrix_runs(folders, expected=expect)
@@ -81,5 +81,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
 async def _judge(run: Run, settings: Settings, root: Path, base: str, is_sharded: bool) -> Outcome:
     async with open_job_context(root, os.environ, settings) as context:
         amend = partial(amend_run, context.out / RUN_FOLDER)
-        check = partial(check_with_baseline, base, STEPS, amend) if is_sharded else lambda sides: sides.run
-        return await gate_finished_run(run, settings, build_reporting(context, STEPS), STEPS, amend=amend, check=check)
+        check = partial(check_with_baseline, base, load_steps, amend) if is_sharded else lambda sides: sides.run
+        return await gate_finished_run(
+            run, settings, build_reporting(context, load_steps), load_steps, amend=amend, check=check
+        )

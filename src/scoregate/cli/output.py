@@ -132,7 +132,6 @@ def print_result(
 
 def build_outcome_view(outcome: Judged, *, named: str = "") -> ReportView:
     """Build the view of an outcome without reports; `named` is the folder of the run, if the command got one."""
-    from scoregate.features.steps import STEPS
     from scoregate.kernel.judge.judgement import list_sections
     from scoregate.kernel.report.build_view import build_view
 
@@ -145,7 +144,7 @@ def build_outcome_view(outcome: Judged, *, named: str = "") -> ReportView:
         named=named,
         redact=make_redactor(),
     )
-    sections = list_sections(STEPS, outcome)
+    sections = list_sections(outcome)
     return build_view(outcome.comparison, outcome.verdict, context, sections)
 
 

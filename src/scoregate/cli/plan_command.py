@@ -28,7 +28,7 @@ from scoregate.cli.options import (
 from scoregate.cli.output import make_redactor
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.costs.forecast import Forecast, check_budget, make_forecast
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host import git
 from scoregate.kernel.job.job import open_job_context
 from scoregate.kernel.job.pipeline import find_baseline
@@ -169,7 +169,7 @@ async def _divide(
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        baseline = await find_baseline(settings, build_reporting(context, STEPS))
+        baseline = await find_baseline(settings, build_reporting(context, load_steps))
         plan = make_plan(suites, settings, interpreter=Interpreter(("python",), "only names are read"), root=root)
         forecast = await make_forecast(plan, settings, baseline)
     tree = await git.read_work_tree(root)

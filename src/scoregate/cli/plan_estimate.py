@@ -18,7 +18,7 @@ from scoregate.features.costs.forecast import Forecast, make_forecast
 from scoregate.features.costs.probe import FOLDER, TotalCounter, run_probe
 from scoregate.features.costs.suites import SuiteState
 from scoregate.features.costs.texts import HEADINGS, build_rows, describe_plan
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.job import open_job_context
 from scoregate.kernel.job.pipeline import find_baseline
@@ -72,14 +72,15 @@ async def _estimate(root: Path, settings: Settings) -> PlannedCost:
     async with open_job_context(root, os.environ, settings, suite_variables=environ) as context:
         suites = await discover(root, settings, environ=environ, skip_missing=context.skips_missing)
         settings = merge_suite_gates(settings, suites.sources)
-        reporting = build_reporting(context, STEPS, is_developers_run=is_developers_run(context, find_suites))
+        reporting = build_reporting(context, load_steps, is_developers_run=is_developers_run(context, find_suites))
         baseline = await find_baseline(settings, reporting)
         with temporary_folder() as scratch:
             redact = Redactor(secret_values(os.environ))
             host = SuiteHost(root, scratch, os.environ, os.environ, redact, print_line=lambda _: None)
-            interpreter = await prepare(STEPS, host, settings, suites.sources, dry=True)
+            interpreter = await prepare(load_steps, host, settings, suites.sources, dry=True)
         plan = make_plan(suites, settings, interpreter=interpreter, root=root)
-        planned = await change_plan(STEPS, PlannedRun(plan, baseline, settings, context))
+        planned = PlannedRun(plan, baseline, settings, context)
+        planned = await change_plan(load_steps(planned.facts), planned)
         forecast = await make_forecast(planned.plan, settings, baseline, whole=True)
     return PlannedCost(forecast, baseline.note, tuple(_describe_future(planned.notices)))
 
@@ -94,7 +95,8 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
             baseline = await find_baseline(settings, ports.reporting)
             interpreter = await ports.prepare(settings, suites.sources)
             plan = make_plan(suites, settings, interpreter=interpreter, root=root)
-            planned = await change_plan(STEPS, PlannedRun(plan, baseline, settings, ports.reporting.context))
+            planned = PlannedRun(plan, baseline, settings, ports.reporting.context)
+            planned = await change_plan(load_steps(planned.facts), planned)
             forecast = await make_forecast(planned.plan, settings, baseline, whole=True)
             try:
                 probe = await _probe(planned.plan, settings, ports, counter, list(_list_unknown(forecast)))
@@ -126,7 +128,7 @@ async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIte
             root,
             os.environ,
             settings,
-            STEPS,
+            load_steps,
             scratch=scratch,
             observers=[counter.observe],
             print_line=lambda line: click.echo(one_line(line, 500), err=True),

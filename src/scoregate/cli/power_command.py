@@ -9,7 +9,7 @@ import click
 from scoregate.cli.options import load_project_settings, project_root
 from scoregate.cli.stored_runs import Change, find_stored_sides
 from scoregate.cli.text_output import print_table
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.power import required_sizes
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions
@@ -39,7 +39,7 @@ def command(run: Path | None, baseline: Path | None, drop: float) -> int:
     root = project_root()
     settings = load_project_settings(root, {})
     change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, Exemptions()))
-    comparison = judge(find_stored_sides(run or root / settings.out, root, settings, change), STEPS).comparison
+    comparison = judge(find_stored_sides(run or root / settings.out, root, settings, change), load_steps).comparison
     headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
     rows = [
         (

@@ -17,7 +17,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.stored_runs import load_suite_settings
 from scoregate.features.comments.publish import publish_approved_run
 from scoregate.features.forks.publish import publish_fork_runs
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.job import open_job_context
 from scoregate.kernel.job.untrusted_run import PublishedRun
@@ -52,7 +52,7 @@ async def _publish_approved(root: Path, settings: Settings, approved: str, run_r
     # This job has the right to comment. It isn't a job of the pull request, and runs none of its code.
     own = settings.model_copy(update={"approved": None})
     async with open_job_context(root, os.environ, own) as context:
-        published = await publish_approved_run(context, approved, run_result, STEPS)
+        published = await publish_approved_run(context, approved, run_result, load_steps)
         _print_published(published, output)
     report_failure([published.problem] if published.problem else [], outputs=published.outcome is None)
     return 0 if published.outcome is not None and not published.outcome.pending else 3
@@ -70,7 +70,7 @@ async def _publish(root: Path, settings: Settings, output: Output) -> int:
     exit_code, is_delivered = 0, False
     problems = list[str]()
     async with open_job_context(root, os.environ, settings) as context:
-        async for published in publish_fork_runs(context, STEPS):
+        async for published in publish_fork_runs(context, load_steps):
             problem = f"{published.key} {published.problem}".strip()
             problems += [problem] if published.problem else []
             is_delivered = is_delivered or published.outcome is not None

@@ -13,7 +13,7 @@ from scoregate.cli.output import OutputOptions, build_outcome_view, open_output,
 from scoregate.cli.recovery import recover_runs
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.errors import UsageError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run
@@ -57,7 +57,7 @@ def command(
             click.echo(each.notice, err=True)
         if not recovered:
             click.echo(f"{out}: nothing to recover", err=True)
-    outcome = judge(find_stored_sides(latest_run(run), root, settings, Change(baseline, keeps_limits=True)), STEPS)
+    outcome = judge(find_stored_sides(latest_run(run), root, settings, Change(baseline, keeps_limits=True)), load_steps)
     if form == _CONSOLE:
         with open_output(options) as output:
             print_result(outcome, None, output)

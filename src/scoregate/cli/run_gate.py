@@ -18,9 +18,8 @@ from scoregate.cli.output import Output, OutputOptions, open_output, print_resul
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.printed_output import limit_output
 from scoregate.cli.recovery import recover_runs
-from scoregate.cli.verbose import log_results
 from scoregate.errors import HistoryError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.process import OpenChild, open_child
 from scoregate.kernel.host.runner import in_ci, in_container
 from scoregate.kernel.host.secrets import Redactor, secret_values
@@ -29,7 +28,7 @@ from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.progress_file import write_progress_file
 from scoregate.kernel.job.steps import Outcome
 from scoregate.kernel.job.wiring import open_ports
-from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run, mark_in_progress
+from scoregate.kernel.judge.archive import EARLIER, RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.discovery import FindSuites, find_suites
 from scoregate.kernel.run.observers import Observer
@@ -129,6 +128,8 @@ def run_project(
 
 
 def _keep_oldest_runs(root: Path, settings: Settings) -> None:
+    if not (root / settings.out / EARLIER).is_dir():
+        return
     from scoregate.features.history.deleted_runs import keep_oldest_runs
 
     try:
@@ -178,7 +179,7 @@ async def gate_project(
         make_requests=(lambda _: NO_SLOTS) if resume is None else resume.make_requests,
         opened_by=opened_by,
     ) as (own_settings, ports):
-        return await run_gate(own_settings, change_ports(ports), STEPS)
+        return await run_gate(own_settings, change_ports(ports), load_steps)
 
 
 @asynccontextmanager
@@ -217,7 +218,7 @@ async def open_run(
                 root,
                 os.environ,
                 settings,
-                STEPS,
+                load_steps,
                 scratch=scratch,
                 observers=[printed, *observers],
                 print_line=partial(_print_line, display),
@@ -229,8 +230,12 @@ async def open_run(
             update_progress(display, quiet_ports.started),
         ):
             with mark_in_progress(out / RUN_FOLDER):
-                is_verbose = output.options.verbose
-                yield settings, log_results(quiet_ports, display.print_line) if is_verbose else quiet_ports
+                if not output.options.verbose:
+                    yield settings, quiet_ports
+                    return
+                from scoregate.cli.verbose import log_results
+
+                yield settings, log_results(quiet_ports, display.print_line)
 
 
 def _print_line(display: DeferredProgress, line: str) -> None:

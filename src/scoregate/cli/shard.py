@@ -14,7 +14,7 @@ from scoregate.cli.output import Output, OutputOptions, make_redactor, open_outp
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import open_run, stop_on_signals
 from scoregate.errors import RecordError, UsageError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.job.shards.partition_file import read_partition
 from scoregate.kernel.job.shards.shard_run import ShardRequest, ShardResult, run_shard
 from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, latest_run, read_head, run_folder
@@ -83,7 +83,7 @@ async def _run_until_signal(settings: Settings, root: Path, output: Output, requ
         stop_on_signals() as stop,
         open_run(settings, root, output, stop=stop, make_requests=make_requests) as (own_settings, ports),
     ):
-        return await run_shard(own_settings, ports, root / settings.out, request, STEPS)
+        return await run_shard(own_settings, ports, root / settings.out, request, load_steps)
 
 
 def _print_shard(result: ShardResult, request: ShardRequest, out: str, output: Output) -> None:

@@ -13,7 +13,7 @@ import anyio
 
 from scoregate.cli.options import load_gate_settings, load_project_settings
 from scoregate.errors import UsageError
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.job.baseline.file import find_compared_baseline, read_baseline
 from scoregate.kernel.judge.archive import read_run, run_folder
 from scoregate.kernel.judge.baseline import Baseline
@@ -22,6 +22,7 @@ from scoregate.kernel.judge.policy import read_stored_policy
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.discovery import with_suite_gates
 from scoregate.kernel.run.run_call import with_one_run_limits
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria
 from scoregate.kernel.types.runs.run import Run
@@ -112,7 +113,7 @@ def _find_known_baseline(run: Run, folder: Path, root: Path) -> Baseline:
 
 
 async def _restore_sides(run: Run, root: Path, settings: Settings, slots: Slots) -> Slots:
-    for step in STEPS:
+    for step in load_steps(RunFacts(settings, root, runs=(run,), slots=slots)):
         slots = await step.restore_sides(run, root, settings, slots)
     return slots
 

@@ -60,7 +60,7 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     from scoregate.cli.output import build_outcome_view
     from scoregate.cli.stored_runs import NO_BASELINE, Change, find_stored_sides, load_suite_settings
     from scoregate.features.exemptions.entries import read_tree_exemptions
-    from scoregate.features.steps import STEPS
+    from scoregate.features.steps import load_steps
     from scoregate.kernel.judge.judge import judge
     from scoregate.kernel.report import html
     from scoregate.kernel.types.exemptions import EXEMPTIONS
@@ -69,7 +69,7 @@ def _render(root: Path, run: Path, base: Path | None) -> Iterator[str]:
     entries = NO_SLOTS.put(EXEMPTIONS, read_tree_exemptions(root))
     change = Change(NO_BASELINE if base is None else base, entries, keeps_limits=True)
     sides = find_stored_sides(run, root, load_suite_settings(root, {}), change)
-    return html.render(build_outcome_view(judge(sides, STEPS)))
+    return html.render(build_outcome_view(judge(sides, load_steps)))
 
 
 def _count_new_verdicts(root: Path, run: Path, moment: float) -> int:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.arms.declare import FEATURE as ARMS
 from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
 from scoregate.features.coverage.declare import FEATURE as COVERAGE
 from scoregate.features.decline.declare import FEATURE as DECLINE
 from scoregate.features.drift.declare import FEATURE as DRIFT
+from scoregate.features.exemptions.declare import FEATURE as EXEMPTIONS
 from scoregate.features.extras.declare import FEATURE as EXTRAS
 from scoregate.features.gateway.declare import FEATURE as GATEWAY
+from scoregate.features.history.declare import FEATURE as HISTORY
 from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.setup.declare import FEATURE as SETUP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
@@ -24,21 +27,21 @@ from scoregate.kernel.types.declarations.declaration import Feature
 
 FEATURES: tuple[Feature, ...] = (
     SETUP,
-    Feature("imports"),
+    Feature("imports", is_on=lambda facts: any(each.imports for each in facts.sources)),
     TRACES,
-    Feature("foreign"),
+    Feature("foreign", is_on=lambda facts: any(each.foreign for each in facts.sources)),
     CLUSTER,
-    Feature("history"),  # the decline looks for earlier runs there
-    Feature("resume"),
+    HISTORY,  # the decline looks for earlier runs there
+    Feature("resume", is_on=lambda facts: facts.in_job or facts.has_slot("resume.request")),
     AFFECTED,  # what the base measured replaces what an earlier attempt offers
     EXTRAS,
-    Feature("comments"),
-    Feature("exemptions"),  # which cases count comes before what moved
+    Feature("comments", is_on=lambda _: False),  # a command lists what it offers
+    EXEMPTIONS,  # which cases count comes before what moved
     SKIP_LABEL,
     DRIFT,
     CONFIRM,  # repeats and the control can change which cases fail newly
-    Feature("arms"),
-    Feature("variants"),
+    ARMS,
+    Feature("variants", is_on=lambda facts: any(suite.params for run in facts.runs for suite in run.suites)),
     SLICES,
     DECLINE,
     Feature("costs"),  # the estimate needs to know what runs

@@ -12,11 +12,11 @@ from scoregate.features.comments.grammar import LONGEST_COMMAND, HelpCommand, is
 from scoregate.features.comments.rerun import RerunCommand
 from scoregate.features.comments.run import MOST_REPEATS, MOST_SUITES, RunCommand
 from scoregate.features.exemptions.accept_command import LONGEST_REASON, AcceptCommand
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps
 from scoregate.kernel.job.comment_command import CommandRefused
 
 TODAY = "2026-11-23"
-KINDS = [kind for step in STEPS for kind in step.comment_commands]
+KINDS = [kind for step in load_all_steps() for kind in step.comment_commands]
 PARTS = """
     run rerun-failed accept help until because 2026-12-31 2020-01-01 repeats=3 repeats=-1 repeats= x-* @abc1234
     a/b@abc1234 at_most=0.1 at_most=. issue=#3 $(id) `id` ; ' " [[a]] --config -x = @ ünï \x00 \u202e

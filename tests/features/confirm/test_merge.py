@@ -9,7 +9,7 @@ import pytest
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_base, make_run
 
 from scoregate.features.confirm.tries import MOST_CASES
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.job.shards.merge_runs import read_matrix_runs
 from scoregate.kernel.job.shards.merge_shards import check_with_baseline, find_shards
 from scoregate.kernel.judge.archive import RunWriter
@@ -32,7 +32,7 @@ def test_cases_in_quarantine_take_no_retries_of_others() -> None:
     slots = NO_SLOTS.put(EXEMPTIONS, Exemptions(quarantined=entries, today="2026-11-28"))
     amended = list[Run]()
     sides = ComparedSides(run, Baseline(base, "main"), Settings(), slots)
-    checked = check_with_baseline("", STEPS, amended.append, sides)
+    checked = check_with_baseline("", load_steps, amended.append, sides)
     assert [each.case for each in confirmations_of(checked)] == cases[2 : 2 + MOST_CASES]
     assert amended == [checked]
 

@@ -14,7 +14,7 @@ from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
 from scoregate.features.decline.rule import CHECK
 from scoregate.features.decline.step import DeclineStep
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict, evaluate_gates
@@ -109,9 +109,9 @@ def test_small_drops_that_add_up_fail_a_run() -> None:
         (Baseline(None, "main has 2 runs"), 0, []),
         (Baseline(base.run, "1 run ago"), 0, []),
     ):
-        result = judge(ComparedSides(run, base, settings, NO_SLOTS.put(EARLIER, past)), STEPS)
+        result = judge(ComparedSides(run, base, settings, NO_SLOTS.put(EARLIER, past)), load_steps)
         assert (result.exit_code, [each.rule for each in result.verdict.failed]) == (exit_code, failed)
-    assert judge(ComparedSides(run, base, settings), STEPS).exit_code == 0
+    assert judge(ComparedSides(run, base, settings), load_steps).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_stored_run_is_unmeasurable_without_the_earlier_run(tmp_path: Path, st
     run = read_run(tmp_path)
     settings = Settings(max_decline=0.05)
     slots = anyio.run(DeclineStep().restore_sides, run, tmp_path, settings, NO_SLOTS)
-    result = judge(ComparedSides(run, Baseline(None, "none"), settings, slots), STEPS)
+    result = judge(ComparedSides(run, Baseline(None, "none"), settings, slots), load_steps)
     (found,) = list_rule(result.verdict, "decline")
     assert (found.conclusion, found.value[: len(note)]) == (UNMEASURABLE, note)
     amend_run(tmp_path, run)

@@ -15,7 +15,7 @@ from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_bas
 from scoregate.features.exemptions.stable_cases import bound_failure_rate, list_stable_cases, record_quarantine
 from scoregate.features.exemptions.step import STEP
 from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import accepts_row
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.quarantine import Quarantine, leave_out_quarantine
@@ -65,7 +65,7 @@ def suite(low: range, *more: Trial, threshold: bool = False) -> ExampleSuite:
 
 
 def judge_with(exemptions: Exemptions, run: Run, baseline: Baseline, settings: Settings) -> Judged:
-    return judge(ComparedSides(run, baseline, settings, NO_SLOTS.put(EXEMPTIONS, exemptions)), STEPS)
+    return judge(ComparedSides(run, baseline, settings, NO_SLOTS.put(EXEMPTIONS, exemptions)), load_steps)
 
 
 def gate_result(

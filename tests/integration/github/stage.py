@@ -13,7 +13,7 @@ from tests.fakes.github import Pull, events
 from tests.integration.github.place import NAME, RIGHTS, Place
 
 from scoregate.features.forks.publish import publish_fork_runs
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.job.job import open_job_context
 from scoregate.kernel.job.untrusted_run import PublishedRun
 from scoregate.kernel.judge.settings import Settings
@@ -63,7 +63,7 @@ class Stage:
             **events.workflow_run(first).environment(place.folder),
         }
         async with open_job_context(root, environ, Settings(**names.get("settings", {}))) as context:
-            return [each async for each in publish_fork_runs(context, STEPS)]
+            return [each async for each in publish_fork_runs(context, load_steps)]
 
 
 def record(

@@ -18,9 +18,7 @@ pytestmark = pytest.mark.anyio
 
 async def find_baseline(place: Place, commit: str | None, *, run: Run | None = None, **rights: str) -> Baseline:
     async with place.connection(run=run, **rights) as connection:
-        baseline = await find_artifact_baseline(Settings(), connection, BaseCommit("main", commit))
-    assert baseline is not None
-    return baseline
+        return await find_artifact_baseline(Settings(), connection, BaseCommit("main", commit))
 
 
 async def test_the_run_of_the_exact_commit(place: Place) -> None:

@@ -25,7 +25,6 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import Settings
 
 pytestmark = pytest.mark.anyio
-SETTINGS = Settings(baseline="branch")
 
 
 async def publish_run(
@@ -40,9 +39,10 @@ async def publish_run(
 
 async def find_baseline(place: Place, commit: str, key: str = "evals") -> Baseline:
     async with place.connection() as connection:
-        baseline = await find_branch_baseline(SETTINGS, replace(connection, key=key), BaseCommit("main", commit))
-    assert baseline is not None
-    return baseline
+        assert connection.api is not None
+        return await find_branch_baseline(
+            replace(connection, key=key), connection.api, BaseCommit("main", commit), Settings().base_runs
+        )
 
 
 def paths(place: Place) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.errors import UsageError
-from scoregate.kernel.host.isolation import FolderCopy
+from scoregate.kernel.host.isolation.folder_copy import FolderCopy
 
 
 def make_copy(tmp_path: Path, folder: str = "tapes/here") -> FolderCopy:

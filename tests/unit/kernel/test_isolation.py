@@ -16,16 +16,12 @@ import pytest
 
 from scoregate.errors import ScoregateError, UsageError
 from scoregate.kernel.host import user_ids
-from scoregate.kernel.host.isolation import (
-    CommandFiles,
-    OutFolder,
-    kill_account,
-    kill_accounts,
-    release,
-    separate_accounts,
-)
 from scoregate.kernel.host.isolation import workspace as sharing
-from scoregate.kernel.host.isolation.shared_tree import SharedTree
+from scoregate.kernel.host.isolation.command_files import CommandFiles
+from scoregate.kernel.host.isolation.out_folder import OutFolder
+from scoregate.kernel.host.isolation.processes import kill_account, kill_accounts
+from scoregate.kernel.host.isolation.shared_tree import SharedTree, release
+from scoregate.kernel.host.isolation.workspace import separate_accounts
 from scoregate.kernel.host.user_ids import (
     ACCOUNTS,
     Accounts,

@@ -9,7 +9,7 @@ from typing import Any
 from scoregate.features.slices.cases import collect_slices
 from scoregate.features.slices.declare import MAX_SLICE_DROP
 from scoregate.features.slices.rows import add_slices
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_all_steps
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.judge.judgement import Judged, list_sections
@@ -169,7 +169,7 @@ def make_base(*suites: ExampleSuite, **fields: Any) -> Run:
 
 def make_view(comparison: Comparison, verdict: Verdict, context: ReportContext = CONTEXT) -> ReportView:
     """The view of a comparison, with what all features say."""
-    return build_view(comparison, verdict, context, list_sections(STEPS, Judged(comparison, verdict)))
+    return build_view(comparison, verdict, context, list_sections(Judged(comparison, verdict, load_all_steps())))
 
 
 def view_of(
@@ -187,7 +187,7 @@ def view_of(
     comparison = compare(run, base, note if base else "no run of main is stored")
     if slices:
         comparison = add_slices(comparison, lambda each: collect_slices(each, slices), lambda _: _list_limited(limits))
-    checks = [check for step in STEPS for check in step.checks]
+    checks = [check for step in load_all_steps() for check in step.checks]
     verdict = evaluate_gates(comparison, policy, policy_changes=policy_changes, checks=checks)
     return make_view(comparison, verdict, context)
 

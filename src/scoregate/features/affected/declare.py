@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Effect, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Effect, Feature, RunFacts, Setting
 
 AFFECTED = Setting(
     "affected",
@@ -33,4 +33,10 @@ ANNOTATE_UNREAD = Setting[tuple[str, ...]](
     after="affected_push",
     below="annotations",
 )
-FEATURE = Feature("affected", settings=(AFFECTED, AFFECTED_PUSH, ANNOTATE_UNREAD))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return AFFECTED.is_set(facts.settings) or ANNOTATE_UNREAD.is_set(facts.settings)
+
+
+FEATURE = Feature("affected", settings=(AFFECTED, AFFECTED_PUSH, ANNOTATE_UNREAD), is_on=_is_on)

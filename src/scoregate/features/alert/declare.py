@@ -25,4 +25,4 @@ ALERT = Setting[tuple[AlertKind, ...]](
     "The comparison",
     after="approved",
 )
-FEATURE = Feature("alert", settings=(ALERT,))
+FEATURE = Feature("alert", settings=(ALERT,), is_on=lambda facts: ALERT.is_set(facts.settings))

@@ -13,4 +13,4 @@ CHECK_RUN = Setting(
     after="annotations",
     option=Option("publish", "Create a separate check on the head commit."),
 )
-FEATURE = Feature("check_run", settings=(CHECK_RUN,))
+FEATURE = Feature("check_run", settings=(CHECK_RUN,), is_on=lambda facts: CHECK_RUN.is_set(facts.settings))

@@ -23,8 +23,9 @@ from scoregate import __version__
 from scoregate.features.cluster.call_relay import CallLine, CallRelay, open_call_relay
 from scoregate.features.cluster.source_tree import MOST_BYTES, unpack_tree
 from scoregate.features.cluster.wire import PartOrder, encode_event, load_order, move_launch
-from scoregate.features.steps import STEPS
+from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
+from scoregate.kernel.job.steps import list_layers
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.launch import Host, LaunchEvent, Launching, Printed, launch_all, open_layers
@@ -201,8 +202,8 @@ async def _run_launches(order: PartOrder, worker: Worker, stream: _EventStream, 
         launches = [move_launch(launch, order.root, root, files) for launch in order.launches]
         plan = Plan(root, Interpreter((), "the worker's Python"), tuple(launches))
         settings = Settings(suite=order.suites, timeout=order.timeout_s)
-        around = [step.around_launches for step in STEPS]
-        async with open_layers(around, Launching(plan, settings, environ, redact)) as layers:
+        launching = Launching(plan, settings, environ, redact)
+        async with open_layers(list_layers(load_steps, launching), launching) as layers:
             host = Host(
                 root,
                 environ,

@@ -11,6 +11,7 @@ from scoregate.kernel.types.declarations.declaration import (
     Feature,
     Option,
     Owner,
+    RunFacts,
     Setting,
     choose_from,
 )
@@ -64,4 +65,10 @@ RETRIES = Setting(
     after="max_suites",
     option=Option("place", "How often a part runs again after its worker is lost.", "N"),
 )
-FEATURE = Feature("cluster", settings=(EXECUTOR, SCHEDULER, RETRIES))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return EXECUTOR.is_set(facts.settings) or SCHEDULER.is_set(facts.settings)
+
+
+FEATURE = Feature("cluster", settings=(EXECUTOR, SCHEDULER, RETRIES), is_on=_is_on)

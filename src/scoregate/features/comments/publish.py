@@ -6,7 +6,7 @@ again by this repository's settings. The status is `success` only if that job su
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from scoregate.kernel.job.github.context import Connection, MeasuredCommit, read
 from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.job.publish.answers import put_answer
-from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.job.steps import LoadSteps, Outcome
 from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.kernel.judge.settings import CommentMode
 from scoregate.kernel.report.markdown import code, link, prose
@@ -34,16 +34,14 @@ ARTIFACT = "command-run"
 SUCCEEDED = "success"
 
 
-async def publish_approved_run(
-    context: JobContext, approved: str, job_result: str, steps: Sequence[Step]
-) -> PublishedRun:
+async def publish_approved_run(context: JobContext, approved: str, job_result: str, load: LoadSteps) -> PublishedRun:
     """Judge the run of an approved commit, and set the commit's status.
 
     Args:
         context: the context of this job, whose settings are of the default branch.
         approved: the pull request and the commit, as `NUMBER@SHA`.
         job_result: the result of the job that ran the suites, such as `success`; empty if it is unknown.
-        steps: the features.
+        load: loads the steps of features.
 
     Raises:
         UsageError: this is no job of GitHub, or it has no token.
@@ -54,7 +52,7 @@ async def publish_approved_run(
         raise UsageError("`approved` needs a job of GitHub with a token", advice="See docs/guides/commands.md.")
     number, commit = split_approved(approved)
     api = connection.api
-    judged = _judge_run(context, connection, api, steps, number=number, commit=commit)
+    judged = _judge_run(context, connection, api, load, number=number, commit=commit)
     published = await collect_outcome(connection.key, judged)
     state, description = _decide(published, job_result)
     await set_status(
@@ -72,7 +70,7 @@ async def publish_approved_run(
 
 
 async def _judge_run(
-    context: JobContext, connection: Connection, api: Api, steps: Sequence[Step], *, number: int, commit: str
+    context: JobContext, connection: Connection, api: Api, load: LoadSteps, *, number: int, commit: str
 ) -> Outcome:
     request = read_pull_request(await api.get(f"pulls/{number}"))
     run = await _read_run(connection, api, commit)
@@ -85,7 +83,7 @@ async def _judge_run(
     update: dict[str, Any] = {"annotations": False} | ({} if is_newest else {"comment": CommentMode.OFF})
     settings = context.settings.model_copy(update=update)
     head = GitHubFiles(api, commit)
-    return await publish_run(replace(context, settings=settings, subject=subject, base=base, head=head), run, steps)
+    return await publish_run(replace(context, settings=settings, subject=subject, base=base, head=head), run, load)
 
 
 async def _read_run(connection: Connection, api: Api, commit: str) -> Run:

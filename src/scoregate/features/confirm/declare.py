@@ -5,7 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scoregate.kernel.types.declarations.declaration import Effect, ExtraTrials, Feature, Option, Setting, choose_from
+from scoregate.kernel.types.declarations.declaration import (
+    Effect,
+    ExtraTrials,
+    Feature,
+    Option,
+    RunFacts,
+    Setting,
+    choose_from,
+)
 from scoregate.kernel.types.declarations.kernel import FAIL_ON_CRITICAL
 
 
@@ -49,4 +57,10 @@ def _describe_costs(settings: Any) -> str:
 
 
 _TRIALS = ExtraTrials(_describe_costs, needs_base=lambda settings: choose_cases(settings) is not Confirm.OFF)
-FEATURE = Feature("confirm", settings=(CONFIRM,), trials=_TRIALS)
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return choose_cases(facts.settings) is not Confirm.OFF or facts.has_slot("confirmations")
+
+
+FEATURE = Feature("confirm", settings=(CONFIRM,), trials=_TRIALS, is_on=_is_on)

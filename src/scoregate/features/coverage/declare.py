@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FLAG, GLOBS, Feature, RunFacts, Setting
 
 COVERAGE_TOOLS = Setting[tuple[str, ...]](
     "coverage_tools",
@@ -35,4 +35,10 @@ ANNOTATE_COVERAGE = Setting(
     after="affected_push",
     below="annotations",
 )
-FEATURE = Feature("coverage", settings=(COVERAGE_TOOLS, COVERAGE_PROMPTS, ANNOTATE_COVERAGE))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return COVERAGE_TOOLS.is_set(facts.settings) or COVERAGE_PROMPTS.is_set(facts.settings)
+
+
+FEATURE = Feature("coverage", settings=(COVERAGE_TOOLS, COVERAGE_PROMPTS, ANNOTATE_COVERAGE), is_on=_is_on)

@@ -15,7 +15,7 @@ from anyio import to_thread
 from scoregate.errors import McpServerError, MissingExtra
 from scoregate.features.coverage.lists.schemas import read_document
 from scoregate.features.coverage.lists.tools import ToolDefinition
-from scoregate.kernel.host.isolation import kill_account
+from scoregate.kernel.host.isolation.processes import kill_account
 from scoregate.kernel.host.user_ids import new_identity, process_rights, with_home
 
 _COMMAND = "mcp:"

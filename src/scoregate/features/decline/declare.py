@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from scoregate.kernel.types.declarations.declaration import ANY_TEXT, BY_EVALUATOR, Feature, Limit, Rule, Setting
+from scoregate.kernel.types.declarations.declaration import (
+    ANY_TEXT,
+    BY_EVALUATOR,
+    Feature,
+    Limit,
+    Rule,
+    RunFacts,
+    Setting,
+)
 from scoregate.kernel.types.records import record
 
 _WINDOW = re.compile(r"([1-9][0-9]{0,3}) (run|day)s?")
@@ -64,4 +72,11 @@ DECLINE_WINDOW = Setting(
     "a number of runs or days, such as `10 runs` or `30 days`",
     check=_check_window,
 )
-FEATURE = Feature("decline", (RULE,), (MAX_DECLINE,), (DECLINE_WINDOW,))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    is_limited = any(map(MAX_DECLINE.is_set_for_any, facts.policies))
+    return is_limited or facts.has_slot("declined_from", "decline.earlier")
+
+
+FEATURE = Feature("decline", (RULE,), (MAX_DECLINE,), (DECLINE_WINDOW,), is_on=_is_on)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.declarations.declaration import RATE, Effect, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import RATE, Effect, Feature, RunFacts, Setting
 
 DRIFT_CONTROL = Setting(
     "drift_control",
@@ -16,4 +16,11 @@ DRIFT_CONTROL = Setting(
     after="approved",
     effects=(Effect.SHARED, Effect.DOUBTS_BASE),  # its results may be those of an older version of a provider's model
 )
-FEATURE = Feature("drift", settings=(DRIFT_CONTROL,))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    has_control = any("control" in run.companions for run in facts.runs)
+    return DRIFT_CONTROL.is_set(facts.settings) or has_control or facts.merges_shards
+
+
+FEATURE = Feature("drift", settings=(DRIFT_CONTROL,), is_on=_is_on)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoregate.kernel.types.declarations.declaration import FACTOR, ExtraTrials, Feature, Setting
+from scoregate.kernel.types.declarations.declaration import FACTOR, ExtraTrials, Feature, RunFacts, Setting
 
 REPEATS_BUDGET = Setting(
     "repeats_budget",
@@ -20,4 +20,8 @@ def _count_most(settings: Any) -> float:
     return REPEATS_BUDGET.of(settings) if settings.repeats == "auto" else 0.0
 
 
-FEATURE = Feature("extras", settings=(REPEATS_BUDGET,), trials=ExtraTrials(most=_count_most))
+def _is_on(facts: RunFacts) -> bool:
+    return bool(facts.settings.repeats == "auto")
+
+
+FEATURE = Feature("extras", settings=(REPEATS_BUDGET,), trials=ExtraTrials(most=_count_most), is_on=_is_on)

@@ -5,7 +5,7 @@ Which pull request the results of the first stage belong to is read from GitHub.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from scoregate.kernel.job.github.context import (
 )
 from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.job.job import JobContext
-from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.job.steps import LoadSteps, Outcome
 from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
 
 MOST_RUNS = 20
@@ -35,7 +35,7 @@ _FIRST_EVENT = "pull_request"
 _NO_REQUEST = "this commit is no longer the head of an open pull request, so nothing is published"
 
 
-async def publish_fork_runs(context: JobContext, steps: Sequence[Step]) -> AsyncIterator[PublishedRun]:
+async def publish_fork_runs(context: JobContext, load: LoadSteps) -> AsyncIterator[PublishedRun]:
     """Comment for the runs of the first stage; with a key, only for the run of that key.
 
     At most three runs get a comment, the first ones by key; the others are listed. A run that can't be used does not
@@ -68,7 +68,7 @@ async def publish_fork_runs(context: JobContext, steps: Sequence[Step]) -> Async
         # No annotations: their lines are of another commit.
         settings = context.settings.model_copy(update={"out": f"{context.settings.out}/{key}", "annotations": False})
         key_context = replace(context, settings=settings, connection=replace(connection, key=key))
-        judged = _judge_artifact(key_context, artifact, first, steps, request=request)
+        judged = _judge_artifact(key_context, artifact, first, load, request=request)
         published = await collect_outcome(key, judged)
         comments += published.outcome is not None
         yield published
@@ -119,7 +119,7 @@ async def _judge_artifact(
     context: JobContext,
     artifact: Mapping[str, Any],
     first: Mapping[str, Any],
-    steps: Sequence[Step],
+    load: LoadSteps,
     *,
     request: PullRequest,
 ) -> Outcome:
@@ -137,4 +137,4 @@ async def _judge_artifact(
         request,
         measured_here=False,
     )
-    return await publish_run(replace(context, subject=subject, base=base), run, steps)
+    return await publish_run(replace(context, subject=subject, base=base), run, load)

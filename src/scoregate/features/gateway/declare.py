@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from scoregate.kernel.types.declarations.declaration import TEXT, Effect, Feature, Kind, Option, Setting
+from scoregate.kernel.types.declarations.declaration import TEXT, Effect, Feature, Kind, Option, RunFacts, Setting
 from scoregate.kernel.types.declarations.fields import Table, Text
 
 
@@ -92,9 +92,16 @@ CASSETTES = Setting(
     effects=(Effect.NAMES_PATH,),
     option=Option("model", "Where the gateway records calls and replays them from.", "[artifact|none|DIR]"),
 )
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return GATEWAY.of(facts.settings).mode is not GatewayMode.OFF or any(run.model_calls for run in facts.runs)
+
+
 FEATURE = Feature(
     "gateway",
     settings=(GATEWAY, CASSETTES),
     hides_keys=lambda settings: GATEWAY.of(settings).mode is not GatewayMode.OFF,
     replays_calls=lambda settings: GATEWAY.of(settings).mode is GatewayMode.REPLAY,
+    is_on=_is_on,
 )

@@ -12,7 +12,7 @@ from scoregate.errors import UsageError
 from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy import GatewayOptions
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
-from scoregate.kernel.host.isolation import FolderCopy
+from scoregate.kernel.host.isolation.folder_copy import FolderCopy
 from scoregate.kernel.host.runner import find_workspace, in_container
 from scoregate.models.settings import CacheMode
 

@@ -12,9 +12,10 @@ from anyio import to_thread
 
 from scoregate.errors import ScoregateError
 from scoregate.features.history.bases import list_bases, read_base
+from scoregate.features.history.declare import VARIABLE
 from scoregate.features.history.location import open_history, shared_address
 from scoregate.features.history.project import find_project_name
-from scoregate.features.history.stores import VARIABLE, HistoryStore
+from scoregate.features.history.stores import HistoryStore
 from scoregate.kernel.host import git
 from scoregate.kernel.job.baseline.artifact import find_nearest
 from scoregate.kernel.job.baseline.earlier import EarlierRun, StoredRun

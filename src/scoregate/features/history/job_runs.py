@@ -15,11 +15,12 @@ from anyio import to_thread
 
 from scoregate.errors import GitHubRefused, HistoryError, RecordError, UsageError
 from scoregate.features.history.bases import MOST_BYTES, find_known_jobs
+from scoregate.features.history.declare import VARIABLE
 from scoregate.features.history.folders import ImportResult
 from scoregate.features.history.location import open_history, shared_address
 from scoregate.features.history.project import find_project_name
 from scoregate.features.history.rows import RunSource, read_rows
-from scoregate.features.history.stores import VARIABLE, HistoryStore
+from scoregate.features.history.stores import HistoryStore
 from scoregate.features.history.tables import BaseRow
 from scoregate.kernel.job.baseline.artifact import download_artifact, is_from_base_branch
 from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, unpack

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoregate.features.history.stores import VARIABLE, HistoryStore
+from scoregate.features.history.declare import VARIABLE
+from scoregate.features.history.stores import HistoryStore
 
 _CACHE_FOLDER, _FILE_NAME = ".scoregate-cache", "history.sqlite"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from scoregate.errors import HistoryError, UsageError
-from scoregate.features.history.stores import VARIABLE
+from scoregate.features.history.declare import VARIABLE
 from scoregate.features.history.tables import (
     BASES,
     BYTES,

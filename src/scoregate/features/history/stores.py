@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from scoregate.features.history.tables import Row, RunRows
 
-VARIABLE = "SCOREGATE_HISTORY"
-
 
 class HistoryStore(Protocol):
     """A database with the tables of `tables.py`.

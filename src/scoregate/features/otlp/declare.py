@@ -28,4 +28,4 @@ OTLP_ENDPOINT = Setting[str | None](
     check=_check_address,
     after="check_run",
 )
-FEATURE = Feature("otlp", settings=(OTLP_ENDPOINT,))
+FEATURE = Feature("otlp", settings=(OTLP_ENDPOINT,), is_on=lambda facts: OTLP_ENDPOINT.is_set(facts.settings))

@@ -87,11 +87,14 @@ def _use_python(python: str, why: str, environ: Mapping[str, str]) -> Interprete
 
 def _find_poetry_python(root: Path, environ: Mapping[str, str]) -> str | None:
     """The interpreter of the environment that Poetry keeps outside of the project; None if it has none."""
-    from scoregate.features.setup.install.locks import POETRY_LOCK
     from scoregate.features.setup.install.python_project import read_python_project
 
     poetry, project = shutil.which("poetry", path=environ.get("PATH")), read_python_project(root)
-    if poetry is None or not (project.has(POETRY_LOCK) or project.table("tool", "poetry")):
+    if poetry is None:
+        return None
+    from scoregate.features.setup.install.locks import POETRY_LOCK
+
+    if not (project.has(POETRY_LOCK) or project.table("tool", "poetry")):
         return None
     command = (poetry, "env", "info", "--executable", "--no-ansi", "--no-interaction")
     try:

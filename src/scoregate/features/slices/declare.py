@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from scoregate.kernel.types.declarations.declaration import RATE_BY_NAME, TEXTS, Feature, Limit, Rule, Setting
+from scoregate.kernel.types.declarations.declaration import RATE_BY_NAME, TEXTS, Feature, Limit, Rule, RunFacts, Setting
 
 MOST_FIELDS = 10
 
@@ -51,4 +51,10 @@ SLICES = Setting[tuple[str, ...]](
     check=_check_fields,
     after="comment",
 )
-FEATURE = Feature("slices", (RULE,), (MAX_SLICE_DROP,), (SLICES,))
+
+
+def _is_on(facts: RunFacts) -> bool:
+    return SLICES.is_set(facts.settings) or any(map(MAX_SLICE_DROP.is_set_for_any, facts.policies))
+
+
+FEATURE = Feature("slices", (RULE,), (MAX_SLICE_DROP,), (SLICES,), is_on=_is_on)

@@ -16,4 +16,4 @@ OTLP_RECEIVER = Setting(
     after="base_runs",
     condition=bool,
 )
-FEATURE = Feature("traces", settings=(OTLP_RECEIVER,))
+FEATURE = Feature("traces", settings=(OTLP_RECEIVER,), is_on=lambda facts: OTLP_RECEIVER.is_set(facts.settings))

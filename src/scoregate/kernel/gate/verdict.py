@@ -112,7 +112,7 @@ from scoregate.kernel.types.declarations.kernel import (
 )
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import Use
-from scoregate.kernel.types.runs.policy import DEFAULTS, Limits, Policy, Severity
+from scoregate.kernel.types.runs.policy import DEFAULTS, Limits, Policy, Severity, is_limit
 from scoregate.kernel.types.runs.run import SuiteResult
 
 RUN_CHECKS: tuple[RunCheck, ...] = (
@@ -285,7 +285,8 @@ def _list_findings(run: RunContext, checks: Sequence[SuiteCheck]) -> Iterator[tu
     known = {limit.name for check in checks for limit in check.limits}
     for suite in run.suites:
         yield from ((finding, suite.limits) for finding in apply_checks(suite, checks, run_findings))
-        for name in sorted(suite.limits.more.keys() - known):
+        limited = {name for name, value in suite.limits.more.items() if is_limit(value)}
+        for name in sorted(limited - known):
             yield _find_unknown_limit(name, suite), DEFAULTS
 
 

@@ -24,7 +24,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from scoregate.kernel.host import orphans
 from scoregate.kernel.host.error_lines import find_error_lines
-from scoregate.kernel.host.isolation import kill_account
+from scoregate.kernel.host.isolation.processes import kill_account
 from scoregate.kernel.host.secrets import LONGEST, Redactor
 from scoregate.kernel.host.user_ids import Identity, process_rights
 from scoregate.kernel.types.records import record

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scoregate.errors import GitError, GitHubRefused
 from scoregate.kernel.host import git
-from scoregate.kernel.job.github.branch_files import read_commit
-from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.responses import rows_at, text_at
 from scoregate.kernel.types.records import record
+
+if TYPE_CHECKING:
+    from scoregate.kernel.job.github.client import Api
 
 
 class CommitFiles(Protocol):
@@ -77,4 +78,6 @@ class GitHubFiles:
 
     async def list(self) -> tuple[str, ...]:
         """Every file of the commit."""
+        from scoregate.kernel.job.github.branch_files import read_commit
+
         return tuple((await read_commit(self.api, self.commit)).files)

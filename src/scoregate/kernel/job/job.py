@@ -20,7 +20,6 @@ from scoregate.features.table import FEATURES
 from scoregate.kernel.host import git
 from scoregate.kernel.host.runner import in_container, read_ci_job
 from scoregate.kernel.host.secrets import Redactor, secret_values
-from scoregate.kernel.job.github.base import BaseCommit, find_base
 from scoregate.kernel.job.github.context import (
     Connection,
     GitHubJob,
@@ -35,10 +34,12 @@ from scoregate.kernel.job.github.context import (
 from scoregate.kernel.job.publish.delivery import PublishTarget, Render
 from scoregate.kernel.judge.settings import BaselineKind, CommentMode, Settings, ShowOutputs
 from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.commit_files import CommitFiles
+    from scoregate.kernel.job.github.base import BaseCommit
 
 WRITING_EVENTS = ("push", "schedule", "workflow_dispatch")
 _KINDS_WITH_BASE = (
@@ -89,6 +90,11 @@ class JobContext:
         return self.subject is not None and self.subject.read_only
 
     @property
+    def facts(self) -> RunFacts:
+        """What is known for the features that take part in the job."""
+        return RunFacts(self.settings, self.root, self.environ, in_job=self.connection is not None)
+
+    @property
     def named_out(self) -> Path:
         """The same folder, by the path that people and other steps use."""
         return self.root / self.settings.out
@@ -131,6 +137,8 @@ async def open_job_context(
             refuse_fork_code(connection.github, await git.head_commit(source_folder))
         base = None
         if settings.baseline_kind in _KINDS_WITH_BASE:
+            from scoregate.kernel.job.github.base import find_base
+
             base = await find_base(connection.github, root, connection.api, branch=settings.base_branch)
         yield replace(context, connection=connection, subject=make_measured_commit(connection.github), base=base)
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
@@ -16,6 +15,7 @@ from scoregate.kernel.job.base_values import add_base_values
 from scoregate.kernel.job.job import make_report_context
 from scoregate.kernel.job.ports import AmendRun, Ports, Reporting
 from scoregate.kernel.job.steps import (
+    LoadSteps,
     Outcome,
     PlannedRun,
     Step,
@@ -39,9 +39,6 @@ from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
-if TYPE_CHECKING:
-    from scoregate.kernel.compare.comparison import Comparison
-
 _LATEST_PRELOAD_S = 1.0
 _NOT_RUN = Baseline(
     None, "this command runs no suites, so it can't rerun the baseline; name another baseline", unreadable=True
@@ -50,28 +47,32 @@ NOT_SOUGHT = Baseline(None, "the run was interrupted")
 _NOT_PREPARED = Interpreter(("python",), "the run was interrupted")
 
 
-async def run_gate(settings: Settings, ports: Ports, steps: Sequence[Step]) -> Outcome:
+async def run_gate(settings: Settings, ports: Ports, load: LoadSteps) -> Outcome:
     """Run the suites and judge them.
 
     Args:
         settings: the settings of the project.
         ports: what the pipeline acts through.
-        steps: the features, in the order in which their hooks are called.
+        load: loads the steps of features, in the order in which their hooks are called.
     """
     suites = await ports.discover(settings)
     settings = merge_suite_gates(settings, suites.sources)
+    facts = ports.reporting.context.facts
+    steps = load(replace(facts, settings=settings, sources=suites.sources, slots=ports.requests))
     async with ports.reporting.announce():
-        work = await _measure(suites, settings, ports, steps)
+        work = await _measure(suites, settings, ports, steps, load)
         sides = ComparedSides(work.run, work.baseline, settings, work.slots, ports.reporting.calibrations)
-        judged = judge(sides, steps)
-        _keep_after_judge(work.run, judged.comparison, ports.amend, steps)
+        judged = judge(sides, load)
+        _keep_after_judge(work.run, judged, ports.amend)
         for step in steps:
-            judged = await step.measure_again(work, judged, lambda run: judge(replace(sides, run=run), steps))
+            judged = await step.measure_again(work, judged, lambda run: judge(replace(sides, run=run), load))
         outcome = await _report(judged, ports.reporting, steps)
     return replace(outcome, interrupted=ports.stop.is_set())
 
 
-async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step]) -> Work:
+async def _measure(
+    suites: DiscoveredSuites, settings: Settings, ports: Ports, steps: Sequence[Step], load: LoadSteps
+) -> Work:
     """Run the suites and what features measure more, and find what the run is compared with."""
     planned = await _plan(suites, settings, ports, steps)
     baseline, slots = planned.baseline, planned.slots
@@ -80,7 +81,7 @@ async def _measure(suites: DiscoveredSuites, settings: Settings, ports: Ports, s
     finished = await finish_plan(steps, planned, ports)
     run = await _record(finished, ports, steps)
     run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=steps)
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), load=load)
     work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
     if work.baseline is not baseline:
         baseline = await _apply_reviews(work.baseline, ports.reporting)
@@ -146,7 +147,7 @@ async def gate_finished_run(
     run: Run,
     settings: Settings,
     reporting: Reporting,
-    steps: Sequence[Step],
+    load: LoadSteps,
     *,
     amend: AmendRun = lambda _: None,
     check: Callable[[ComparedSides], Run] = lambda sides: sides.run,
@@ -157,10 +158,11 @@ async def gate_finished_run(
         run: the run.
         settings: the settings of the project.
         reporting: finds the baseline, and delivers the reports.
-        steps: the features.
+        load: loads the steps of features.
         amend: writes `run.json` again; nothing if the run has no folder here.
         check: returns the run with what is only known once its baseline is.
     """
+    steps = load(replace(reporting.context.facts, settings=settings, runs=(run,)))
     async with reporting.announce():
         slots = await find_sides(steps, reporting.context, settings)
         run = await to_thread.run_sync(reporting.apply_reviews, run)
@@ -170,8 +172,8 @@ async def gate_finished_run(
         run = with_history(run, history, baseline, amend, steps, slots)
         sides = ComparedSides(run, baseline, settings, slots, reporting.calibrations)
         run = check(sides)
-        judged = judge(replace(sides, run=run), steps)
-        _keep_after_judge(run, judged.comparison, amend, steps)
+        judged = judge(replace(sides, run=run), load)
+        _keep_after_judge(run, judged, amend)
         return await _report(judged, reporting, steps)
 
 
@@ -219,11 +221,11 @@ def with_history(
     return changed
 
 
-def _keep_after_judge(run: Run, comparison: Comparison, amend: AmendRun, steps: Sequence[Step]) -> None:
+def _keep_after_judge(run: Run, judged: Judged, amend: AmendRun) -> None:
     """Write to disk what features keep of the judgement, for the next run."""
     changed = run
-    for step in steps:
-        changed = step.after_judge(changed, comparison)
+    for step in judged.steps:
+        changed = step.after_judge(changed, judged.comparison)
     if changed is not run:
         amend(changed)
 
@@ -234,8 +236,8 @@ async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -
     comparison = judged.comparison
     for step in steps:
         comparison = await step.before_report(comparison, reporting.context)
-    sections = list_sections(steps, replace(judged, comparison=comparison))
+    sections = list_sections(replace(judged, comparison=comparison))
     view = build_view(comparison, judged.verdict, make_report_context(reporting.context), sections)
     delivery = await reporting.publish(view)
     comment = delivery.outputs.get("comment-url", "")
-    return Outcome(judged.comparison, judged.verdict, view, delivery.warnings, delivery.pending, comment)
+    return Outcome(judged.comparison, judged.verdict, judged.steps, view, delivery.warnings, delivery.pending, comment)

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import anyio.to_thread
 
-from scoregate.kernel.host.isolation import CommandFiles, OutFolder, kill_accounts
+from scoregate.kernel.host.isolation.command_files import CommandFiles
+from scoregate.kernel.host.isolation.out_folder import OutFolder
+from scoregate.kernel.host.isolation.processes import kill_accounts
 from scoregate.kernel.host.runner import find_workspace, in_container
 from scoregate.kernel.host.user_ids import current_accounts
 from scoregate.kernel.job.job import JobContext

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from scoregate.kernel.job.baseline.file import find_file_baseline
 from scoregate.kernel.job.baseline.previous import find_previous_baseline
-from scoregate.kernel.job.baseline.rerun import check_base_exists
 from scoregate.kernel.job.job import JobContext, make_publish_target
 from scoregate.kernel.job.ports import Reporting
-from scoregate.kernel.job.steps import Step
+from scoregate.kernel.job.steps import LoadSteps, Step
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.agreement import Calibrations
+    from scoregate.kernel.job.github.base import BaseCommit
     from scoregate.kernel.job.publish.delivery import Delivery, Publisher
     from scoregate.kernel.report.view import ReportView
 
@@ -55,14 +55,15 @@ def load_calibrations(root: Path) -> Calibrations:
     return read_calibrations(open_store(root))
 
 
-def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers_run: bool = False) -> Reporting:
+def build_reporting(context: JobContext, load: LoadSteps, *, is_developers_run: bool = False) -> Reporting:
     """Build the sources of baselines, in order, and the publishers of reports.
 
     Args:
         context: the job's context.
-        steps: the features.
+        load: loads the steps of features.
         is_developers_run: whether `scoregate run` runs the suites on a developer's machine.
     """
+    steps = load(context.facts)
     publishing = _Publishing(context, steps)
     connection, base = context.connection, context.base
     return Reporting(
@@ -71,7 +72,7 @@ def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers
             partial(find_previous_baseline, context.root, is_usable=is_developers_run),
             partial(_find_artifact_baseline, context),
             partial(_find_branch_baseline, context),
-            partial(check_base_exists, context.root, base=base),
+            partial(_check_base, context.root, base),
             *(source for step in steps for source in step.baseline_sources(context)),
         ),
         apply_reviews=partial(apply_stored_reviews, context.root),
@@ -87,6 +88,8 @@ def build_reporting(context: JobContext, steps: Sequence[Step], *, is_developers
 async def _find_artifact_baseline(context: JobContext, settings: Settings) -> Baseline | None:
     if settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.ARTIFACT):
         return None
+    if context.connection is None or context.base is None:
+        return Baseline(None, "name a baseline with --baseline FOLDER or --baseline rerun")
     from scoregate.kernel.job.baseline.artifact import find_artifact_baseline
 
     return await find_artifact_baseline(settings, context.connection, context.base)
@@ -95,9 +98,23 @@ async def _find_artifact_baseline(context: JobContext, settings: Settings) -> Ba
 async def _find_branch_baseline(context: JobContext, settings: Settings) -> Baseline | None:
     if settings.baseline_kind not in (BaselineKind.AUTO, BaselineKind.BRANCH):
         return None
+    connection, base = context.connection, context.base
+    if connection is None or base is None or connection.api is None:
+        if settings.baseline_kind is not BaselineKind.BRANCH:
+            return None
+        note = "the data branch can be read only in GitHub's jobs, with a token"
+        return Baseline(None, note, unreadable=connection is not None)
     from scoregate.kernel.job.baseline.data_branch import find_branch_baseline
 
-    return await find_branch_baseline(settings, context.connection, context.base)
+    return await find_branch_baseline(connection, connection.api, base, settings.base_runs)
+
+
+async def _check_base(root: Path, base: BaseCommit | None, settings: Settings) -> None:
+    """Check that the commit of `rerun` exists before anything is run; the base itself runs later."""
+    if settings.baseline_kind is BaselineKind.RERUN:
+        from scoregate.kernel.job.baseline.rerun import check_base_exists
+
+        await check_base_exists(root, settings, base=base)
 
 
 def preload_reports() -> None:
@@ -125,8 +142,8 @@ class _Publishing:
 
     async def publish(self, view: ReportView) -> Delivery:
         from scoregate.kernel.job.publish.delivery import deliver
-        from scoregate.kernel.job.publishers import PUBLISHERS
+        from scoregate.kernel.job.publishers import list_publishers
         from scoregate.kernel.job.reports import load_renderers
 
         target = make_publish_target(self._context, load_renderers())
-        return await deliver(view, target, (*PUBLISHERS, *self._feature_publishers))
+        return await deliver(view, target, (*list_publishers(target), *self._feature_publishers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judgement import CompareRuns, Judged, JudgeRun, JudgeStep
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run, RunShard
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.job.ports import BaselineSource, Ports, RecordPlan
     from scoregate.kernel.job.publish.delivery import Publisher
     from scoregate.kernel.report.view import ReportView
-    from scoregate.kernel.run.launch import Launching, LaunchLayer
+    from scoregate.kernel.run.launch import Launching, LaunchLayer, OpenLayer
     from scoregate.kernel.run.partial_run import Excuse
     from scoregate.kernel.run.plan import Plan, SuiteSource
     from scoregate.kernel.run.recording import Recorder
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
+LoadSteps: TypeAlias = "Callable[[RunFacts], Sequence[Step]]"
 
 
 @record
@@ -81,6 +83,12 @@ class PlannedRun:
     notices: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     slots: Slots = NO_SLOTS
+
+    @property
+    def facts(self) -> RunFacts:
+        """What is known for the features that change the plan."""
+        sources = tuple(launch.source for launch in self.plan.launches)
+        return replace(self.context.facts, settings=self.settings, sources=sources)
 
 
 @record
@@ -204,10 +212,10 @@ class Step(JudgeStep):
 
 
 async def prepare(
-    steps: Sequence[Step], host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool = False
+    load: LoadSteps, host: SuiteHost, settings: Settings, sources: Sequence[SuiteSource], *, dry: bool = False
 ) -> Interpreter:
     """The Python that runs suites, from the first step that has one; else scoregate's own."""
-    for step in steps:
+    for step in load(RunFacts(settings, host.root, host.environ, sources=sources)):
         if (found := await step.prepare(host, settings, sources, dry=dry)) is not None:
             return found
     return Interpreter((sys.executable,), "the Python that scoregate runs under")
@@ -215,14 +223,22 @@ async def prepare(
 
 @asynccontextmanager
 async def open_recorder(
-    steps: Sequence[Step], recorder: Recorder, context: JobContext, settings: Settings, scratch: Path
+    load: LoadSteps, recorder: Recorder, context: JobContext, settings: Settings, scratch: Path
 ) -> AsyncIterator[tuple[Recorder, RecordPlan]]:
     """The recorder of a run, and what records its plans, here or elsewhere, until the block ends."""
+    steps = load(replace(context.facts, settings=settings))
     async with AsyncExitStack() as stack:
         for step in steps:
             recorder = await stack.enter_async_context(step.around_run(recorder, context, scratch))
         executors = [each for step in steps if (each := step.open_executor(recorder, settings, scratch)) is not None]
         yield recorder, await stack.enter_async_context(executors[0]) if executors else recorder.record
+
+
+def list_layers(load: LoadSteps, launching: Launching) -> list[OpenLayer]:
+    """What opens the layers of features around these launches."""
+    sources = tuple(launch.source for launch in launching.plan.launches)
+    steps = load(RunFacts(launching.settings, environ=launching.environ, sources=sources))
+    return [step.around_launches for step in steps]
 
 
 async def measure_base(steps: Sequence[Step], planned: PlannedRun, ports: Ports) -> Baseline:

@@ -6,7 +6,7 @@ this repository.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from dataclasses import replace
 
 from scoregate.errors import ScoregateError
@@ -14,7 +14,7 @@ from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.job.pipeline import find_baseline, gate_finished_run
 from scoregate.kernel.job.reporting import build_reporting
-from scoregate.kernel.job.steps import Outcome, Step
+from scoregate.kernel.job.steps import LoadSteps, Outcome
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
@@ -34,30 +34,30 @@ class PublishedRun:
     problem: str = ""
 
 
-async def compare_run(steps: Sequence[Step], context: JobContext, run: Run, slots: Slots) -> Comparison:
+async def compare_run(load: LoadSteps, context: JobContext, run: Run, slots: Slots) -> Comparison:
     """The comparison of a run with its baseline, without anything that reads its cases.
 
     Args:
-        steps: the features.
+        load: loads the steps of features.
         context: the context of the job, with the base and the settings that judge.
         run: the run.
         slots: what features add.
     """
-    baseline = await find_baseline(context.settings, build_reporting(context, steps))
+    baseline = await find_baseline(context.settings, build_reporting(context, load))
     run = replace(run, read=None, read_inputs=None)  # the author of the change controls what is in them
-    return judge(ComparedSides(run, baseline, context.settings, slots), steps).comparison
+    return judge(ComparedSides(run, baseline, context.settings, slots), load).comparison
 
 
-async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> Outcome:
+async def publish_run(context: JobContext, run: Run, load: LoadSteps) -> Outcome:
     """Judge a run without its claims, and deliver the reports.
 
     Args:
         context: the context of the job, with the base and the settings that judge.
         run: the run.
-        steps: the features.
+        load: loads the steps of features.
     """
     settings = context.settings
-    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, steps), steps)
+    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, load), load)
 
 
 async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,37 +11,26 @@ from typing import TYPE_CHECKING, TypeAlias
 import anyio
 import anyio.to_thread
 
-from scoregate.errors import GitError, RecordError
-from scoregate.kernel.host.process import ChildProcess, OpenChild, open_child, visible_environment
+from scoregate.errors import RecordError
+from scoregate.kernel.host.process import ChildProcess, OpenChild, open_child
 from scoregate.kernel.host.runner import in_ci, read_ci_job
 from scoregate.kernel.host.user_ids import Identity, new_identity, with_home
-from scoregate.kernel.job.baseline.rerun import (
-    ImportFolders,
-    add_base_suites,
-    find_import_folders,
-    link_node_packages,
-    move_plan,
-    open_base_tree,
-)
-from scoregate.kernel.job.github.base import BaseCommit
 from scoregate.kernel.job.job import JobContext, make_publish_target, open_job_context
 from scoregate.kernel.job.ports import Ports, RecordPlan
 from scoregate.kernel.job.protection import Protection, protect_host_files
 from scoregate.kernel.job.publish.delivery import write_first_outputs
 from scoregate.kernel.job.reporting import build_reporting
-from scoregate.kernel.job.steps import Step, open_recorder, prepare
+from scoregate.kernel.job.steps import LoadSteps, list_layers, open_recorder, prepare
 from scoregate.kernel.judge.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import COMMAND_LINE
-from scoregate.kernel.run.discover.testset_files import find_in_tree
-from scoregate.kernel.run.discovery import FindSuites, choose_base_suites, discover, find_suites, plan_base_suites
+from scoregate.kernel.run.discovery import FindSuites, discover, find_suites
 from scoregate.kernel.run.env_file import read_env_file
-from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
+from scoregate.kernel.run.interpreter import SuiteHost
 from scoregate.kernel.run.observers import Observer
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.recording import Recorder
-from scoregate.kernel.run.tree_settings import load_tree_settings, with_tree_policy
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
@@ -51,7 +39,6 @@ if TYPE_CHECKING:
 
 
 PrintLine: TypeAlias = Callable[[str], None]
-_MOST_FAILURES = 3
 
 
 @asynccontextmanager
@@ -59,7 +46,7 @@ async def open_ports(
     root: Path,
     environ: Mapping[str, str],
     settings: Settings,
-    steps: Sequence[Step],
+    load: LoadSteps,
     *,
     scratch: Path,
     observers: Sequence[Observer],
@@ -75,7 +62,7 @@ async def open_ports(
         root: the project.
         environ: the host's environment.
         settings: the settings of the project.
-        steps: the features.
+        load: loads the steps of features.
         scratch: an empty folder outside the project, for temporary files.
         observers: get every event while scripts run.
         print_line: prints a line while the suites' environment is created.
@@ -90,22 +77,20 @@ async def open_ports(
         started = anyio.Event()
         own_environ = _make_suite_environment(context, variables, scratch, identity)
         open_first = partial(_open_child, opened_by, started)
-        local = _make_recorder(context, own_environ, steps, observers, stop, opened_by=open_first)
-        async with open_recorder(steps, local, context, settings, scratch) as (recorder, record):
+        local = _make_recorder(context, own_environ, load, observers, stop, opened_by=open_first)
+        async with open_recorder(load, local, context, settings, scratch) as (recorder, record):
             suite_environ = recorder.environ
             host = SuiteHost(root, scratch, context.environ, suite_environ, context.redact, print_line, identity)
-            visible = visible_environment(suite_environ)
-            imports = partial(find_import_folders, root=root, environ=visible, identity=identity)
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare, steps, host),
+                prepare=partial(prepare, load, host),
                 record=record,
-                rerun=partial(_rerun_baseline, steps, recorder, record, imports, context.base, find),
+                rerun=partial(_rerun_baseline, context, load, recorder, record, identity, find),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
-                reporting=build_reporting(context, steps, is_developers_run=is_developers_run(context, find)),
+                reporting=build_reporting(context, load, is_developers_run=is_developers_run(context, find)),
                 stop=stop,
                 started=started,
                 scratch=scratch,
@@ -141,7 +126,7 @@ def is_developers_run(context: JobContext, find: FindSuites) -> bool:
 def _make_recorder(
     context: JobContext,
     suite_environ: Mapping[str, str],
-    steps: Sequence[Step],
+    load: LoadSteps,
     observers: Sequence[Observer],
     stop: anyio.Event,
     *,
@@ -152,7 +137,7 @@ def _make_recorder(
         suite_environ,
         context.redact,
         partial(new_identity, context.environ),
-        [step.around_launches for step in steps],
+        partial(list_layers, load),
         observers,
         stop,
         keep=0 if in_ci(context.environ) else context.settings.keep_runs,
@@ -195,30 +180,12 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     return {"SCOREGATE_SPENT": str(spent)}
 
 
-async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:
-    """The plan with the suites that only the base has: a suite that is gone must be in the baseline."""
-    of_base = load_tree_settings(tree, settings, environ) or settings
-    base = await plan_base_suites(tree, choose_base_suites(settings, of_base), plan, environ=environ)
-    return add_base_suites(plan, base)
-
-
-async def _with_base_agents(
-    plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str], find: FindSuites
-) -> Plan:
-    """The plan with the arms as the base runs them; its own agent may not exist there."""
-    if find is not find_suites or not any(launch.source.arm for launch in plan.launches):
-        return replace(plan, broken=())
-    base = await _with_base_suites(plan, settings, tree, environ)
-    arms = {launch.name: launch for launch in base.launches if launch.source.arm}
-    return replace(plan, launches=tuple(arms.get(launch.name, launch) for launch in plan.launches), broken=())
-
-
 async def _rerun_baseline(
-    steps: Sequence[Step],
+    context: JobContext,
+    load: LoadSteps,
     recorder: Recorder,
     record: RecordPlan,
-    imports: Callable[[Interpreter], Awaitable[ImportFolders]],
-    job_base: BaseCommit | None,
+    identity: Identity | None,
     find: FindSuites,
     plan: Plan,
     settings: Settings,
@@ -226,36 +193,8 @@ async def _rerun_baseline(
     folder: str = BASE_FOLDER,
     slots: Slots = NO_SLOTS,
 ) -> Baseline:
-    """Run a plan in the base's tree, with the suites that only the base has. It must open no file of the change."""
-    from scoregate.kernel.run.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
+    from scoregate.kernel.job.base_rerun import rerun_baseline
 
-    try:
-        async with open_base_tree(plan.root, settings, job_base) as tree:
-            if find is find_suites and folder == BASE_FOLDER:  # later reruns repeat chosen cases only
-                plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
-            else:
-                plan = await _with_base_agents(plan, settings, tree.path, recorder.environ, find)
-            visible = visible_environment(recorder.environ)
-            move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree.path, visible)
-            found = await imports(plan.interpreter)
-            base = move_plan(plan, tree.path, imports=found, environ=visible, move_text=move_text)
-            base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
-            link_node_packages(base, plan)
-            run = await record(base, settings, base.notices, folder=folder)
-            sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
-            run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
-    except GitError as error:
-        if job_base is None or settings.rerun_ref is not None:
-            raise
-        return Baseline(None, ". ".join(filter(None, (error.message, error.advice.rstrip(".")))), unreadable=True)
-    for step in steps:
-        run = step.store_base(run, slots)
-    amend_run(recorder.out / folder, run)
-    if opened := [each.error for each in run.scripts if each.error is not None and each.error.type == OPENED_CHANGE]:
-        return Baseline(None, f"{tree.note} isn't compared: {opened[0].message}. {opened[0].advice}", unreadable=True)
-    from scoregate.kernel.gate.run_rules import find_script_failures
-
-    # Where a part of the base failed, its scores are missing from the baseline.
-    failures = find_script_failures(run)
-    note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
-    return Baseline(run, note, unreadable=bool(failures) or not run.complete)
+    return await rerun_baseline(
+        context, load, recorder, record, identity, find, plan, settings, folder=folder, slots=slots
+    )

@@ -13,6 +13,7 @@ from scoregate.kernel.judge.judgement import (
     CompareRuns,
     Judged,
     JudgeStep,
+    LoadJudgeSteps,
     find_adjusters,
 )
 from scoregate.kernel.types.runs.run import Run
@@ -22,18 +23,19 @@ if TYPE_CHECKING:
     from scoregate.kernel.types.runs.policy import Policy
 
 
-def judge(sides: ComparedSides, steps: Sequence[JudgeStep]) -> Judged:
+def judge(sides: ComparedSides, load: LoadJudgeSteps) -> Judged:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
         sides: the run, its baseline, and what else the judgement reads.
-        steps: the features.
+        load: loads the steps of features.
     """
     from scoregate.kernel.compare.compared_suites import COMPARED
     from scoregate.kernel.gate import judge_comparison
 
     chosen = sides.choose_policy()
     policy = chosen.policy
+    steps = load(sides.list_facts(policy))
     compare = partial(_compare_runs, sides, policy, steps)
     comparison = compare(sides.run, sides.baseline)
     for step in steps:
@@ -47,13 +49,14 @@ def judge(sides: ComparedSides, steps: Sequence[JudgeStep]) -> Judged:
         calibrations=sides.calibrations() if policy.asks_for_calibration else {},
         checks=[check for step in steps for check in step.checks],
     )
-    return Judged(corrected, verdict)
+    return Judged(corrected, verdict, steps)
 
 
-def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[JudgeStep]) -> Comparison:
+def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, load: LoadJudgeSteps) -> Comparison:
     """Compare another run and baseline as the judgement would."""
-    policy = replace(sides, baseline=baseline).choose_policy().policy
-    return _compare_runs(sides, policy, steps, run, baseline)
+    compared = replace(sides, run=run, baseline=baseline)
+    policy = compared.choose_policy().policy
+    return _compare_runs(sides, policy, load(compared.list_facts(policy)), run, baseline)
 
 
 def _compare_runs(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.policy import ChosenPolicy, choose_policy
 from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison, CriteriaOf
     from scoregate.kernel.gate import Verdict
     from scoregate.kernel.gate.check import SuiteCheck
+    from scoregate.kernel.types.runs.policy import Policy
     from scoregate.kernel.types.sections import Section
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 JudgeRun: TypeAlias = "Callable[[Run], Judged]"
+LoadJudgeSteps: TypeAlias = "Callable[[RunFacts], Sequence[JudgeStep]]"
 
 
 @record
@@ -48,6 +51,11 @@ class ComparedSides:
         # The previous run on a developer's machine is no base of a change, so its policy never applies.
         return choose_policy(self.settings, None if self.baseline.implicit else self.baseline.run)
 
+    def list_facts(self, policy: Policy) -> RunFacts:
+        """What is known of the run, for the features that take part in its judgement."""
+        base = () if self.baseline.run is None else (self.baseline.run,)
+        return RunFacts(self.settings, runs=(self.run, *base), policy=policy, slots=self.slots)
+
 
 @record
 class Judged:
@@ -56,10 +64,12 @@ class Judged:
     Attributes:
         comparison: the comparison of the run with its baseline.
         verdict: the verdict of the gate rules.
+        steps: the features that took part.
     """
 
     comparison: Comparison
     verdict: Verdict
+    steps: Sequence[JudgeStep] = ()
 
     @property
     def exit_code(self) -> int:
@@ -108,6 +118,6 @@ def find_adjusters(steps: Sequence[JudgeStep], run: Run, base: Run | None, crite
     return [each for each in found if each is not None]
 
 
-def list_sections(steps: Sequence[JudgeStep], judged: Judged) -> list[Section]:
-    """What all features say in reports."""
-    return [section for step in steps for section in step.sections(judged)]
+def list_sections(judged: Judged) -> list[Section]:
+    """What features say in reports."""
+    return [section for step in judged.steps for section in step.sections(judged)]

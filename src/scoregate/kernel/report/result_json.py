@@ -27,7 +27,16 @@ OLD_KEYS = (
     *("policy_changes", "confirmations", "newly_failing", "newly_passing", "gone", "errors", "notices", "models"),
     *("model_calls", "coverage", "estimate", "exemptions", "quarantined", "variants", "arms", "history"),
 )
-
+# What a feature leaves there if it is off; other features leave nothing.
+_EMPTY: Mapping[str, object] = {
+    "slices": [],
+    "slices_left_out": [],
+    "model_calls": [],
+    "coverage": None,
+    "exemptions": [],
+    "quarantined": [],
+    "variants": [],
+}
 MEANS = ("mean", "base", "delta", "low", "high")
 TESTS = ("n", "better", "worse", "p", "q", "smallest_p", "clusters", "dropped", "reason")
 _ROW_KEYS = (
@@ -78,7 +87,8 @@ def render(view: ReportView) -> Iterator[str]:
 
 def to_data(view: ReportView) -> dict[str, Any]:
     """The result as dicts, lists, strings and numbers."""
-    data = {
+    data: dict[str, Any] = {
+        **_EMPTY,
         "schema_version": SCHEMA_VERSION,
         "conclusion": str(view.verdict.conclusion),
         "exit_code": view.verdict.exit_code,

@@ -63,7 +63,7 @@ class Recorder:
         environ: the host's environment, of which scripts get a part.
         redact: removes secrets from what is recorded.
         new_identity: the user that the next script runs as; None for the host's own.
-        layers: open what features add to the launches on this machine.
+        list_layers: lists what opens the layers of features around launches on this machine.
         observers: get every event.
         stop: once it is set, scripts are ended, and what they have reported is the run.
         branch: the branch of the job; None for git's. `attempt`: the attempt of the job.
@@ -76,7 +76,7 @@ class Recorder:
     environ: Mapping[str, str]
     redact: Redactor
     new_identity: Callable[[], Identity | None]
-    layers: Sequence[OpenLayer]
+    list_layers: Callable[[Launching], Sequence[OpenLayer]]
     observers: Sequence[Observer]
     stop: anyio.Event
     branch: str | None = None
@@ -98,8 +98,9 @@ class Recorder:
         """Launch the plan; the run is on disk when this returns, or is cancelled."""
         head = await self.describe(plan, settings, notices)
         # The layer of the calls is the innermost: what suites ask there happens within their traces.
-        openers = self.layers if self.calls is None else (*self.layers, self.calls.around_launches)
-        async with open_layers(openers, self.make_launching(plan, settings, folder)) as layers:
+        launching = self.make_launching(plan, settings, folder)
+        calls = () if self.calls is None else (self.calls.around_launches,)
+        async with open_layers((*self.list_layers(launching), *calls), launching) as layers:
             return await self._record(plan, settings, head, layers, folder=folder, excuses=excuses)
 
     def make_launching(self, plan: Plan, settings: Settings, folder: str) -> Launching:

@@ -11,6 +11,11 @@ def is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
+def join_path(folder: str, name: str) -> str:
+    """A path in a folder of the project, which may be the project itself."""
+    return name if folder == "." else f"{folder}/{name}"
+
+
 def matches_path(path: str, pattern: str) -> bool:
     """Whether a path matches a glob, in which `*` stays within a folder and `**` does not.
 

@@ -56,6 +56,9 @@ class Slots:
             changed._values[slot] = value
         return changed
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._stored or any(slot.name == name for slot in self._values)
+
     def to_stored(self) -> Iterator[tuple[str, object]]:
         """The names and values that are stored, also those that were read and that no feature has asked for."""
         new = {slot.name: value for slot, value in self._values.items() if slot.kind is not None}

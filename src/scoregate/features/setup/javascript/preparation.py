@@ -20,7 +20,7 @@ from scoregate.features.setup.javascript.node import Node, find_on_path
 from scoregate.features.setup.javascript.node_version import find_request
 from scoregate.features.setup.javascript.packages import DEPENDENCIES, NODE_MODULES, PackagePlan, find_package_plan
 from scoregate.features.setup.javascript.project_files import PACKAGE, WorkspaceFiles
-from scoregate.kernel.host.isolation import release
+from scoregate.kernel.host.isolation.shared_tree import release
 from scoregate.kernel.run.plan import SourceKind, SuiteSource
 from scoregate.kernel.types.records import record
 

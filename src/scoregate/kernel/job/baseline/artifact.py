@@ -29,30 +29,23 @@ from scoregate.kernel.job.github.context import Connection
 from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.judge.archive import CASES_FILE
 from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.runs.run import Run
 
 _IN_MEMORY = 8 << 20
 _MOST_LISTED = 1_000
 _GONE = 410
 _FORBIDDEN = 403
-_KINDS = (BaselineKind.AUTO, BaselineKind.ARTIFACT)
 
 
-async def find_artifact_baseline(
-    settings: Settings, connection: Connection | None, base: BaseCommit | None
-) -> Baseline | None:
-    """The run of the base's commit, else of its nearest ancestor, else the newest; None if the settings exclude it.
+async def find_artifact_baseline(settings: Settings, connection: Connection, base: BaseCommit) -> Baseline:
+    """The run of the base's commit, else of its nearest ancestor, else the newest.
 
     Runs of one commit are pooled. Artifacts of a fork's run are never a baseline. A run that failed its gate is one,
     because its scores are valid. After a run that was interrupted or can't be read, the next nearest commit is tried.
     No artifact, or only expired or interrupted ones, means that there is no baseline yet. After any other failure the
     baseline is unreadable.
     """
-    if settings.baseline_kind not in _KINDS:
-        return None
-    if connection is None or base is None:
-        return Baseline(None, "name a baseline with --baseline FOLDER or --baseline rerun")
     if connection.api is None:
         return Baseline(None, "without a token, artifacts can't be downloaded: set github-token", unreadable=True)
     try:

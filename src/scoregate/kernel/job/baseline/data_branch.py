@@ -18,29 +18,17 @@ from scoregate.kernel.job.github.branch_files import BRANCH, read_tip, stored_ru
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection
 from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.runs.run import Run
 
-_KINDS = (BaselineKind.AUTO, BaselineKind.BRANCH)
 
-
-async def find_branch_baseline(
-    settings: Settings, connection: Connection | None, base: BaseCommit | None
-) -> Baseline | None:
-    """The run of the base's commit, else of its nearest ancestor, else the newest; None if the settings exclude it.
+async def find_branch_baseline(connection: Connection, api: Api, base: BaseCommit, most: int) -> Baseline:
+    """The run of the base's commit, else of its nearest ancestor, else the newest, and up to `most` of its commit.
 
     A run that can't be read is skipped with a note, and the next nearest commit is tried. There is no baseline yet
     only if the branch has no run or does not exist; otherwise it is unreadable.
     """
-    if settings.baseline_kind not in _KINDS:
-        return None
-    if connection is None or base is None or connection.api is None:
-        if settings.baseline_kind is not BaselineKind.BRANCH:
-            return None
-        note = "the data branch can be read only in GitHub's jobs, with a token"
-        return Baseline(None, note, unreadable=connection is not None)
     try:
-        return await _find_baseline(connection, connection.api, base, settings.base_runs)
+        return await _find_baseline(connection, api, base, most)
     except ScoregateError as error:
         return Baseline(None, f"the branch {BRANCH} could not be read: {error}", unreadable=True)
 

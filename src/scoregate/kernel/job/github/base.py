@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoregate.errors import GitHubRefused
 from scoregate.kernel.host import git
-from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import (
     GitHubJob,
     PullRequest,
@@ -18,6 +18,9 @@ from scoregate.kernel.job.github.context import (
 )
 from scoregate.kernel.job.github.responses import rows_at, text_at
 from scoregate.kernel.types.records import record
+
+if TYPE_CHECKING:
+    from scoregate.kernel.job.github.client import Api
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 

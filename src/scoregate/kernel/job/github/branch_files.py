@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from scoregate.errors import GitHubRefused
-from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.responses import rows_at, text_at
 from scoregate.kernel.types.backoff import backoff_s
 from scoregate.kernel.types.records import record
+
+if TYPE_CHECKING:
+    from scoregate.kernel.job.github.client import Api
 
 _MOST_TRIES = 6
 _MISSING, _CONFLICT = 404, 422

@@ -7,15 +7,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from scoregate.errors import GitHubRefused, UsageError
-from scoregate.kernel.job.github.client import Api, open_api
 from scoregate.kernel.job.github.responses import number_at, parse_json, text_at
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.records import record
+
+if TYPE_CHECKING:
+    from scoregate.kernel.job.github.client import Api
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -157,6 +159,8 @@ async def open_connection(
             raise UsageError("without a token, `approved` can't be verified", advice="Set github-token.")
         yield Connection(github, None, key)
         return
+    from scoregate.kernel.job.github.client import open_api
+
     async with open_api(github.api_url, github.repository, token, stop=stop) as api:
         if settings.approved is not None:
             github = await _read_approved(github, api, settings.approved)

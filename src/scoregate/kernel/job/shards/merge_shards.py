@@ -16,12 +16,13 @@ from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.ports import AmendRun
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
-from scoregate.kernel.job.steps import Step
+from scoregate.kernel.job.steps import LoadSteps
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
 from scoregate.kernel.judge.judge import compare_sides
 from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, Confirmation, confirmations_of
 from scoregate.kernel.types.runs.dependencies import merge_shard_dependencies
@@ -87,7 +88,7 @@ def _name_versions(shards: Sequence[ShardFolder], versions: Sequence[str]) -> st
 
 
 def merge_shards(
-    folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, steps: Sequence[Step] = (), keep: int = 0
+    folders: Sequence[ShardFolder], folder: Path, settings: Settings, *, load: LoadSteps = lambda _: (), keep: int = 0
 ) -> Run:
     """Write the runs of shards as one run.
 
@@ -97,7 +98,7 @@ def merge_shards(
         folders: the runs of one partition.
         folder: the folder of the merged run.
         settings: the settings of the project.
-        steps: merge what the features of the shards have measured more.
+        load: loads the steps of features, which merge what they have measured more in shards.
         keep: how many earlier runs are kept.
 
     Raises:
@@ -111,7 +112,7 @@ def merge_shards(
     with RunWriter(folder, keep=keep) as writer:
         merging = write_shards(shards, writer)
         run = writer.finish(_make_run(shards, missing, merging, settings))
-    for step in steps:
+    for step in load(RunFacts(settings, runs=(run,), merges_shards=True)):
         run = step.merge_shards(run, {each.path: each.shard for each in shards}, folder, settings)
     return run
 
@@ -210,19 +211,19 @@ def _describe(shards: Sequence[ReadShard], of: int) -> Iterator[str]:
     yield from problems[:_MOST_PROBLEMS]
 
 
-def check_with_baseline(base: str, steps: Sequence[Step], amend: AmendRun, sides: ComparedSides) -> Run:
+def check_with_baseline(base: str, load: LoadSteps, amend: AmendRun, sides: ComparedSides) -> Run:
     """The run with what only the whole run and its baseline show, such as another baseline than the shards'.
 
     Args:
         base: the id of the baseline that the shards used; empty if they used none.
-        steps: check what their features have measured.
+        load: loads the steps of features, which check what they have measured.
         amend: writes the run again.
         sides: the merged run, and what it is judged with.
     """
     run, baseline = sides.run, sides.baseline
-    compare = partial(compare_sides, sides, steps=steps)
+    compare = partial(compare_sides, sides, load=load)
     changed = run
-    for step in steps:
+    for step in load(RunFacts(sides.settings, runs=(run,), slots=sides.slots, merges_shards=True)):
         changed = step.check_merged(changed, baseline, compare)
     if base and (baseline.run is None or baseline.run.id != base):
         error = _make_base_error("the shards used another baseline for battles or confirmations than this command")

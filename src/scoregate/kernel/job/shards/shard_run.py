@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from scoregate.kernel.job.shards.sharding import (
 )
 from scoregate.kernel.job.steps import (
     INTERRUPTED,
+    LoadSteps,
     PlannedRun,
     Step,
     Work,
@@ -43,6 +44,7 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.sharding.partition import Partition
@@ -101,9 +103,7 @@ def find_shard_problems(run: Run) -> Iterator[str]:
             yield f"{suite.label}: {len(suite.columns):,} of {suite.planned or 0:,} trials have finished"
 
 
-async def run_shard(
-    settings: Settings, ports: Ports, out: Path, request: ShardRequest, steps: Sequence[Step]
-) -> ShardResult:
+async def run_shard(settings: Settings, ports: Ports, out: Path, request: ShardRequest, load: LoadSteps) -> ShardResult:
     """Run the suites of one shard and record them.
 
     Args:
@@ -111,7 +111,7 @@ async def run_shard(
         ports: what the pipeline acts through.
         out: the folder of the shard's run.
         request: the shard.
-        steps: the features.
+        load: loads the steps of features.
 
     Raises:
         UsageError: a setting needs the whole run, or the partition is not of this plan.
@@ -126,7 +126,7 @@ async def run_shard(
     finished = await to_thread.run_sync(_read_finished, out, partition, request.number)
     if finished is not None:
         return ShardResult(finished, is_reused=True)
-    run = await _measure(suites, baseline, settings, ports, partition, number=request.number, steps=steps)
+    run = await _measure(suites, baseline, settings, ports, partition, number=request.number, load=load)
     return ShardResult(run, tuple(find_shard_problems(run)), interrupted=ports.stop.is_set())
 
 
@@ -162,13 +162,18 @@ async def _measure(
     partition: Partition,
     *,
     number: int,
-    steps: Sequence[Step],
+    load: LoadSteps,
 ) -> Run:
     interpreter = await run_until_stopped(ports.stop, ports.prepare(settings, suites.sources), stopped=_NO_PYTHON)
     whole = make_plan(suites, settings, interpreter=interpreter, root=ports.root)
     plan, notices = restrict_to_shard(whole, partition, number, settings), (*settings.notices, *suites.notices)
     planned = PlannedRun(plan, baseline, settings, ports.reporting.context, whole=whole, notices=notices)
-    own_steps = [each for each in steps if each.in_shards]
+    facts = replace(planned.context.facts, settings=settings, sources=suites.sources, slots=ports.requests)
+
+    def load_own(known: RunFacts) -> list[Step]:
+        return [each for each in load(known) if each.in_shards]
+
+    own_steps = load_own(facts)
     planned = add_base_values(await change_plan(own_steps, planned), ports)
     finished = await finish_plan(own_steps, planned, ports)
     recorded = await ports.record(finished.plan, settings, finished.notices)
@@ -181,7 +186,7 @@ async def _measure(
     if run is not recorded:
         ports.amend(run)
     slots = await find_sides(own_steps, planned.context, settings) if compares and run.complete else NO_SLOTS
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=own_steps)
+    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), load=load_own)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)
 

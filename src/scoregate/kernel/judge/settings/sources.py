@@ -16,7 +16,6 @@ from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMIT
 from scoregate.kernel.types.declarations.declaration import Effect, Owner
 from scoregate.kernel.types.declarations.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.toml_lines import find_line
 
 Keys = tuple[str, ...]
 COMMAND_LINE = "the command line"
@@ -141,13 +140,19 @@ def make_file_layer(own_content: bytes | None, shared_content: bytes | None, *, 
         if name in (own or table or {}):
             raise SettingsError(f"{name} is set in a file in {where}{reason}", advice=advice)
     if own is not None:
-        return Layer(own, lambda keys: _place(OWN_FILE, keys), lambda keys: find_line(_decode(own_content), keys))
+        return Layer(own, lambda keys: _place(OWN_FILE, keys), lambda keys: _find_line(own_content, keys))
     above = ("tool", "scoregate")
     return Layer(
         table or {},
         lambda keys: _place(SHARED_FILE, keys, above=above),
-        lambda keys: find_line(_decode(shared_content), (*above, *keys)),
+        lambda keys: _find_line(shared_content, (*above, *keys)),
     )
+
+
+def _find_line(content: bytes | None, keys: tuple[str, ...]) -> int | None:
+    from scoregate.kernel.types.toml_lines import find_line
+
+    return find_line(_decode(content), keys)
 
 
 def _decode(content: bytes | None) -> str:

@@ -16,7 +16,6 @@ from scoregate.kernel.types.conversation import Conversation, Turn
 from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage, is_plain
 from scoregate.kernel.types.json_io import dump
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
-from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.kernel.types.trajectory_steps import Message, Step
 
 _TURNS = 200
@@ -108,6 +107,10 @@ _MOST_FILES = 100
 
 def trajectory_data(trace: Any, budget: TextBudget) -> dict[str, Any] | None:
     """The first steps of a trajectory; None for anything else."""
+    if trace is None:
+        return None
+    from scoregate.kernel.types.trajectories.trajectory import Trajectory
+
     trajectory = Trajectory.read(trace)
     if trajectory is None:
         return None

@@ -19,7 +19,8 @@ import anyio
 import anyio.to_thread
 
 from scoregate.errors import DiskFull
-from scoregate.kernel.host.isolation import release, remove_tree
+from scoregate.kernel.host.isolation.shared_tree import release
+from scoregate.kernel.host.isolation.trees import remove_tree
 from scoregate.kernel.host.process import (
     ChildProcess,
     OpenChild,

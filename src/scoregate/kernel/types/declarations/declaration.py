@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import Enum, StrEnum, auto
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.types.runs.policy import Limits, Policy, Severity, is_limit
+from scoregate.kernel.types.slots import NO_SLOTS, Slots
+
+if TYPE_CHECKING:
+    from scoregate.kernel.types.runs.run import Run
 
 _T = TypeVar("_T")
 
@@ -140,8 +146,7 @@ class Limit(Generic[_T]):
 
     def is_set(self, limits: Limits) -> bool:
         """Whether these limits set it."""
-        value = self.of(limits)
-        return value is not None and value is not False and value != {}  # 0 is a limit
+        return is_limit(self.of(limits))
 
     def is_set_for_any(self, policy: Policy) -> bool:
         """Whether it is set for any suite."""
@@ -211,6 +216,10 @@ class Setting(Generic[_T]):
         value: _T = getattr(settings, self.name)
         return value
 
+    def is_set(self, settings: object) -> bool:
+        """Whether the settings set another value than the default."""
+        return self.of(settings) != self.default
+
 
 Declared = Limit[Any] | Setting[Any]
 
@@ -254,6 +263,43 @@ _NO_TRIALS = ExtraTrials()
 
 
 @record
+class RunFacts:
+    """What is known of a run when the steps of features are loaded. What isn't known yet turns no feature on.
+
+    Attributes:
+        settings: the settings of the project.
+        root: the folder of the project.
+        environ: the host's environment.
+        in_job: whether it is a job of GitHub.
+        sources: the files and commands whose suites run.
+        runs: the run, and what it is compared with.
+        policy: the policy that judges it, if that isn't the settings' own.
+        slots: what was asked of features, and what they have found.
+        merges_shards: whether the run was merged from shards.
+    """
+
+    settings: Any
+    root: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    in_job: bool = False
+    sources: Sequence[Any] = ()
+    runs: tuple[Run, ...] = ()
+    policy: Policy | None = None
+    slots: Slots = NO_SLOTS
+    merges_shards: bool = False
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies whose limits may count."""
+        own: Policy = self.settings.policy()
+        return (own,) if self.policy is None else (own, self.policy)
+
+    def has_slot(self, *names: str) -> bool:
+        """Whether a slot of these names has a value, also a damaged one."""
+        return any(name in slots for slots in (self.slots, *(run.slots for run in self.runs)) for name in names)
+
+
+@record
 class Feature:
     """A feature: its folder, and what the kernel must know before it imports more of it.
 
@@ -266,6 +312,7 @@ class Feature:
         hides_keys: whether suites get no keys of models by these settings.
         replays_calls: whether recorded calls answer those of models by these settings.
         in_runs: whether it takes part in runs; otherwise only commands use it.
+        is_on: whether a run may need its step, by what is known so far. If it is off, nothing else of it is imported.
     """
 
     name: str
@@ -276,3 +323,4 @@ class Feature:
     hides_keys: Callable[[Any], bool] = lambda _: False
     replays_calls: Callable[[Any], bool] = lambda _: False
     in_runs: bool = True
+    is_on: Callable[[RunFacts], bool] = lambda _: True

@@ -177,6 +177,11 @@ class Limits:
 _KERNEL_LIMITS = frozenset(each.name for each in fields(Limits))
 
 
+def is_limit(value: object) -> bool:
+    """Whether the value of a limit limits anything; 0 does."""
+    return value is not None and value is not False and value != {}
+
+
 def gather_limits(values: Mapping[str, Any]) -> dict[str, Any]:
     """Limits by name as the arguments of `Limits`, which keeps those of features together."""
     more = {name: value for name, value in values.items() if name not in _KERNEL_LIMITS}

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from scoregate.kernel.types.skill_cases import SkillCases, parse_skill_cases
 from scoregate.kernel.types.skill_findings import show
+from scoregate.kernel.types.skill_formats import YAML_FILE
 from scoregate.kernel.types.skill_formats.fields import CaseReader, Fields
 from scoregate.kernel.types.skill_formats.place import CasesPlace
 from scoregate.kernel.types.skill_formats.skill_validator import KEY as SCENARIOS
@@ -24,7 +25,6 @@ FORMATS: Mapping[str, tuple[str, Read]] = {
 }
 """For each format of YAML, the field that only it has: its tool and its reader."""
 
-YAML_FILE = "eval.yaml"
 _PRIVATE = ("evals", "tests", YAML_FILE)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.text import is_whole_number
-from scoregate.kernel.types.trajectories.otlp import OtlpSpan
+
+if TYPE_CHECKING:
+    from scoregate.kernel.types.trajectories.otlp import OtlpSpan
 
 SUITE, CASE, REPEAT = "scoregate.suite", "scoregate.case", "scoregate.repeat"
 
