@@ -11,7 +11,7 @@ from scoregate.kernel.types.runs import slices
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.slices import (
     LONGEST_VALUE,
     MOST_FIELDS,
@@ -29,7 +29,7 @@ def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repe
             columns.add(case)
             cases.append(case)
     suite = SuiteResult("bot", "bot", trials=Trials(columns))
-    return Run("r", 0.0, 1.0, "1", suites=(suite,), read=lambda: iter(cases))
+    return Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=(suite,), read=lambda: iter(cases))
 
 
 def test_a_field_is_looked_up_in_the_input_its_metadata_and_nested_parts() -> None:
@@ -100,7 +100,7 @@ def test_without_fields_no_case_is_read() -> None:
     def read() -> Any:
         raise AssertionError
 
-    assert collect_slices(Run("r", 0.0, 1.0, "1", suites=run_of({}).suites, read=read), []) == ()
+    assert collect_slices(Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=run_of({}).suites, read=read), []) == ()
 
 
 def test_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.kernel.compare.comparison import Comparison, compare
@@ -181,8 +182,8 @@ def judge(
     policy = Policy(limits)
     suite = suite_of({"e": new}, infos=[info] if info else ())
     choice = replace(slices_of(suite, members), limited_of=policy.limited_slices)
-    run: Run = replace(run_of(suite), complete=True)
-    base = None if old is None else replace(run_of(suite_of({"e": old}), name="base"), complete=True)
+    run: Run = change_run(run_of(suite), complete=True)
+    base = None if old is None else change_run(run_of(suite_of({"e": old}), name="base"), complete=True)
     return evaluate_gates(compare(run, base, slices=choice), policy)
 
 

@@ -309,5 +309,5 @@ def _describe_extras(settings: Settings, base: Run | None) -> Iterator[str]:
     if settings.baseline_kind.value == "rerun":
         yield '`baseline = "rerun"` also runs the suites at the base; that is in no estimate'
     yield from filter(None, (each.trials.note(settings) for each in FEATURES))
-    if base is not None and base.selection:
-        yield f"The base's run has only a part of the cases ({base.selection:.200})"
+    if base is not None and base.scope.selection:
+        yield f"The base's run has only a part of the cases ({base.scope.selection:.200})"

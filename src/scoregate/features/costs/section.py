@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from scoregate.features.costs.keys import ESTIMATE
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.text import shorten_list
@@ -23,7 +24,7 @@ _FIELDS = ("suite", "label", *_MEANS, "detectable", *_TESTS, "total", "total_low
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
     comparison = judged.comparison
-    estimate = comparison.run.estimate
+    estimate = comparison.run.slots.get(ESTIMATE)
     data = {
         "quantities": [_to_data(row) for row in comparison.quantities],
         "estimate": None if estimate is None else asdict(estimate),
@@ -41,9 +42,10 @@ def _describe_costs(run: Run) -> Iterator[str]:
     if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
         yield f"The price of {shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
     spent = sum_costs(run)
-    if run.estimate is not None and run.estimate.cost is not None and (run.estimate.has_cost or spent):
+    estimate = run.slots.get(ESTIMATE)
+    if estimate is not None and estimate.cost is not None and (estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
-        yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
+        yield f"Cost: estimate {number_format.cost_interval(estimate.cost)}{actual}."
     for script in run.scripts:
         if script.usage is not None:
             calls = number_format.count(script.usage.calls, "call")

@@ -54,7 +54,7 @@ def build_slices(comparison: Comparison, verdict: Verdict) -> tuple[SliceView, .
     for each in comparison.slices.rows:
         row = each.row
         findings = by_place.get((row.suite, row.evaluator, each.name), [])
-        view = build_row(row, None, findings, is_partial=bool(comparison.run.selection))
+        view = build_row(row, None, findings, is_partial=bool(comparison.run.scope.selection))
         compared = row.low is not None and row.label is not RowLabel.UNMEASURABLE
         views.append(SliceView(each.field, each.value, each.cases, view, compared, each.limited))
     return tuple(sorted(views, key=_slice_order))

@@ -122,7 +122,7 @@ async def _record(planned: PlannedRun, ports: Ports, steps: Sequence[Step]) -> R
 async def settle_run(run: Run, ports: Ports) -> Run:
     """The run after its last suite. It is not complete if anything was stopped: suites, a base, or further cases."""
     if ports.stop.is_set():
-        run = replace(run, complete=False)
+        run = run.interrupt()
         ports.amend(run)
     return await ports.settle(run, ports.amend)
 

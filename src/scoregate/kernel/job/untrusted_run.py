@@ -22,7 +22,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_labels import label_suites
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.slots import Slots
 
 
 @record
@@ -55,8 +55,8 @@ async def publish_run(context: JobContext, run: Run, steps: Sequence[Step]) -> O
         run: the run.
         steps: the features.
     """
-    settings = context.settings
-    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, steps), steps)
+    run = _remove_claims(run, context.settings, steps)
+    return await gate_finished_run(run, context.settings, build_reporting(context, steps), steps)
 
 
 async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
@@ -74,27 +74,23 @@ async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
         return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
 
 
-def _remove_claims(run: Run, settings: Settings) -> Run:
+def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
     """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
     Args:
         run: the run.
         settings: the settings of this repository, which decide whether the run covers a part of the project only.
+        steps: the features, which name what they keep besides claims.
     """
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
     return replace(
         run,
-        message=None,
-        commit=None,
-        branch=None,
-        filters=(),
-        skipped=(),
-        narrowed=settings.narrowed,
+        code=replace(run.code, message=None, commit=None, branch=None),
+        scope=replace(run.scope, filters=(), skipped=(), narrowed=settings.narrowed),
         companions={},
         history=History(),
         conditions=None,
-        reused_from=None,
-        slots=NO_SLOTS,
+        slots=run.slots.select([slot for step in steps for slot in step.number_slots]),
         suites=suites,
     )

@@ -246,7 +246,7 @@ def build_totals(comparison: Comparison) -> Totals:
         cost=sum_costs(comparison.run),
         cost_change=_cost_change(comparison),
         tokens=sum_tokens(comparison.run),
-        duration_s=max(0.0, comparison.run.finished - comparison.run.started),
+        duration_s=max(0.0, comparison.run.end.finished - comparison.run.started),
     )
 
 

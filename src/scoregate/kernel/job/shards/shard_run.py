@@ -94,7 +94,7 @@ class ShardResult:
 def find_shard_problems(run: Run) -> Iterator[str]:
     """Why the run of a shard is not complete: a part of it could not be measured."""
     yield from find_script_failures(run).values()
-    if not run.complete:
+    if not run.end.complete:
         yield "the run was stopped before its end, or its record is damaged"
     for suite in run.suites:
         if not suite.complete and not suite.skipped:
@@ -143,10 +143,10 @@ def _read_finished(out: Path, partition: Partition, number: int) -> Run | None:
     """The complete run of this shard in its folder; None without one."""
     try:
         head = read_head(out / RUN_FOLDER / RUN_FILE)
-        shard = head.shard
+        shard = head.scope.shard
         if shard is None or (shard.partition, shard.number) != (partition.fingerprint, number):
             return None
-        if head.version != __version__:  # `merge` refuses shards of different versions
+        if head.code.version != __version__:  # `merge` refuses shards of different versions
             return None
         run = read_run(out / RUN_FOLDER, strictly=True)
     except RecordError:
@@ -176,11 +176,11 @@ async def _measure(
     for step in own_steps:
         run = step.store(run, finished.slots)
     compares = any(each.trials.needs_base(settings) for each in FEATURES)
-    if run.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
-        run = replace(run, shard=replace(run.shard, base=baseline.run.id))
+    if run.scope.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
+        run = run.with_shard(replace(run.scope.shard, base=baseline.run.id))
     if run is not recorded:
         ports.amend(run)
-    slots = await find_sides(own_steps, planned.context, settings) if compares and run.complete else NO_SLOTS
+    slots = await find_sides(own_steps, planned.context, settings) if compares and run.end.complete else NO_SLOTS
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), steps=own_steps)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)
