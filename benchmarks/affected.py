@@ -30,8 +30,8 @@ from typing import TypeAlias
 
 import anyio
 
+from scoregate.features.affected.changes import Changes
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.run.dependencies.changes import Changes
 from scoregate.kernel.run.dependencies.recording import UseRecorder, digest_launch
 from scoregate.kernel.run.dependencies.tree import Tree, read_tree
 from scoregate.kernel.run.interpreter import Interpreter

@@ -11,10 +11,10 @@ from calibration_scores import MIXED, Array
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
+from scoregate.features.exemptions.stable_cases import bound_failure_rate, record_quarantine
 from scoregate.features.steps import STEPS
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.stable_cases import bound_failure_rate, record_quarantine
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import ComparedSides

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 from tests.integration.host.conftest import clean_environment
 
 _LIMIT_S = 60
@@ -20,6 +21,15 @@ def wait_until(is_done: Callable[[], bool]) -> None:
     while not is_done():
         assert time.monotonic() < limit
         time.sleep(0.05)
+
+
+def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
+    """Whether a worker runs a suite at the moment."""
+    try:
+        children = psutil.Process(worker.pid).children(recursive=True)
+        return any("eval_" in word for child in children for word in child.cmdline())
+    except psutil.Error:
+        return False
 
 
 class Cluster:

@@ -10,12 +10,13 @@ import signal
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.features.cluster.cluster import Cluster, wait_until
+from tests.features.cluster.cluster import Cluster, runs_suite, wait_until
 from tests.features.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
@@ -80,10 +81,16 @@ def plant_slow(project: Project, marks: Path, *names: str, hold: int = 40) -> No
         project.write(f"evals/eval_{name}.py", SLOW_SUITE.replace("NAME", name).replace("HOLD", str(hold)))
 
 
-def wait_for_held(marks: Path, hold: int) -> None:
+def wait_for_held(project: Project, marks: Path, hold: int) -> None:
     """Wait until two suites wait at their case of this number, and the host has the results of those before."""
     wait_until(lambda: sum(call.endswith(f" {hold}") for call in read_calls(marks)) >= 2)
-    time.sleep(1)
+    wait_until(lambda: count_arrived(project) >= 2 * hold)
+
+
+def count_arrived(project: Project) -> int:
+    """The number of cases in the files that the host is writing."""
+    paths = project.root.glob("scoregate-out/run/parts-*/*/in-progress-*/cases.jsonl.gz")
+    return sum(zlib.decompressobj(31).decompress(path.read_bytes()).count(b"\n") for path in paths)
 
 
 def let_go(marks: Path) -> None:
@@ -115,7 +122,7 @@ def test_a_killed_worker_keeps_results_and_its_part_is_moved(project: Project, c
     victim = cluster.workers[0]
 
     def kill() -> None:
-        wait_for_held(marks, 35)
+        wait_for_held(project, marks, 35)
         victim.kill()
         victim.wait()
         let_go(marks)
@@ -143,7 +150,7 @@ def test_a_part_of_a_hanging_worker_is_moved(
     victim = cluster.workers[1]
 
     def stop() -> None:
-        wait_for_held(marks, 12)
+        wait_for_held(project, marks, 12)
         os.kill(victim.pid, signal.SIGSTOP)
         let_go(marks)
 
@@ -249,9 +256,10 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     project.commit("suites")
     arguments = ("run", "--executor", "dask", "--scheduler", cluster.address, "--baseline", "none")
     host = project.start(*arguments)
-    wait_for_held(marks, 35)
+    wait_for_held(project, marks, 35)
     host.kill()
     host.communicate()
+    wait_until(lambda: not any(map(runs_suite, cluster.workers)))
     arrived = sum(read_calls(marks).values())
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output
@@ -278,7 +286,7 @@ def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, c
     plant_slow(project, marks, "one", "two", hold=15)
 
     def kill() -> None:
-        wait_for_held(marks, 15)
+        wait_for_held(project, marks, 15)
         cluster.scheduler.kill()
 
     killer = threading.Thread(target=kill)
@@ -293,7 +301,7 @@ def test_the_end_of_the_scheduler_ends_the_run_like_a_signal(project: Project, c
 
 
 def test_a_cluster_on_this_machine_stops_at_the_first_failure(project: Project, marks: Path) -> None:
-    plant_slow(project, marks, "alone")  # workers of an earlier test may still write their names
+    plant_slow(project, marks, "alone", hold=20)  # workers of an earlier test may still write their names
     outcome = project.scoregate(
         "run", "--executor", "dask", "--max-suites", "1", "--baseline", "none", "-x", MARKS=str(marks)
     )

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
-from tests.features.cluster.cluster import Cluster, wait_until
+from tests.features.cluster.cluster import Cluster, runs_suite, wait_until
 from tests.integration.host.conftest import Project
+
+from scoregate.features.cluster.rate_limits import RateLimits
+from scoregate.models.rate_limit import Limiter
 
 pytest.importorskip("distributed", reason="needs scoregate[dask]")
 
-PER_MINUTE, SUITES, CASES = 600, 6, 20
+PER_MINUTE, SUITES, CASES, CONCURRENCY = 600, 6, 20, 6
+# No suite ends before there is a file that KILLED names.
 SUITE = """
+import asyncio, os
+from pathlib import Path
 from scoregate import evaluate
 from scoregate.models import get_model
 
 model = get_model("openai/gpt-4o")
 
 async def answer(input):
+    while input == CASES - 1 and not Path(os.environ["KILLED"]).exists():
+        await asyncio.sleep(0.05)
     return (await model.a_generate(f"NAME {input}")).text
 
 def is_there(output):
     return bool(output)
 
-evaluate("NAME", data=[{"input": n} for n in range(CASES)], task=answer, scorers=[is_there], concurrency=6)
+evaluate("NAME", data=[{"input": n} for n in range(CASES)], task=answer, scorers=[is_there],
+         concurrency=CONCURRENCY)
 """
 
 
@@ -54,35 +61,32 @@ def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
     with OpenAIServer(bucket=bucket, latency=0.05) as server:
         cluster = Cluster(tmp_path)
         for _ in range(4):
-            cluster.add_worker(SCOREGATE_CACHE="off", **server.environment)
+            cluster.add_worker(SCOREGATE_CACHE="off", KILLED=str(tmp_path / "killed"), **server.environment)
         cluster.wait_for_workers(4)
         yield cluster, bucket
         cluster.close()
 
 
-def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
-    """Whether a worker runs a suite at the moment."""
-    try:
-        children = psutil.Process(worker.pid).children(recursive=True)
-        return any("eval_" in word for child in children for word in child.cmdline())
-    except psutil.Error:
-        return False
-
-
 def test_a_limit_applies_to_all_workers_after_a_kill(
-    project: Project, four_workers: tuple[Cluster, TimedBucket]
+    project: Project, four_workers: tuple[Cluster, TimedBucket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster, bucket = four_workers
-    for number in range(SUITES):
-        text = SUITE.replace("NAME", f"suite {number}").replace("CASES", str(CASES))
-        project.write(f"evals/eval_{number}.py", text)
+    limiters: list[Limiter] = []
+    find = RateLimits.find
 
-    killed: list[float] = []
+    def find_recorded(limits: RateLimits, address: str, model: str) -> Limiter:
+        limiters.append(find(limits, address, model))
+        return limiters[-1]
+
+    monkeypatch.setattr(RateLimits, "find", find_recorded)
+    for number in range(SUITES):
+        text = SUITE.replace("NAME", f"suite {number}").replace("CASES", str(CASES)).replace("CONCURRENCY", str(CONCURRENCY))
+        project.write(f"evals/eval_{number}.py", text)
 
     def kill() -> None:
         wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)))
         next(filter(runs_suite, cluster.workers)).kill()
-        killed.append(time.monotonic())
+        (tmp_path / "killed").touch()
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -97,8 +101,9 @@ def test_a_limit_applies_to_all_workers_after_a_kill(
     # The first calls of all processes start before any of them knows the limit.
     refusals = sum(not is_taken for moment, is_taken in bucket.asked if moment > moments[0] + 3)
     assert bucket.taken <= limit + bucket.burst + 1
-    assert refusals <= 0.05 * bucket.taken, (refusals, bucket.refused)
-    # The other workers take over what the dead one had. At the end, its part runs alone.
-    accepted = [moment for moment, is_taken in bucket.asked if is_taken and moment > killed[0]]
-    most = max(sum(start <= moment < start + 3 for moment in accepted) for start in accepted)
-    assert most >= 0.8 * 3 * PER_MINUTE / 60
+    # On a busy machine, the calls of a worker may arrive late and all at once.
+    assert refusals <= 0.05 * bucket.taken + CONCURRENCY, (refusals, bucket.refused)
+    # Each call had a permit of one limiter, and those of the dead worker have returned.
+    (limiter,) = set(limiters)
+    assert limiter._started >= len(bucket.asked)
+    assert limiter._running == 0

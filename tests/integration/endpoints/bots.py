@@ -24,7 +24,7 @@ def keyed(*, text: str, loud: bool) -> str:
 
 
 def slow(_: str) -> str:
-    time.sleep(2)
+    time.sleep(300)
     return "late"
 
 

@@ -179,7 +179,9 @@ def test_failed_cases_run_alone_or_first(project: Project) -> None:
 
 
 def test_a_run_stops_at_its_first_failing_cases(project: Project) -> None:
-    source = SUITES.replace("lambda test_case:", "lambda test_case: __import__('time').sleep(0.3) or")
+    # The case after the first that fails lasts until the run ends it.
+    source = SUITES.replace("lambda test_case:", "lambda test_case: test_case.name == 'sat' and sleep(600) or")
+    source = f"from time import sleep\n{source}"
     project.write("evals/demo.py", f"FIX = 'bad'\n{source}")
     outcome = project.scoregate("run", "-x", "--min-pass-rate", "0")
     assert outcome.exit_code == 1, outcome.output
@@ -196,8 +198,9 @@ QUARANTINE = '[[quarantine]]\ncase = "bad-*"\nowner = "bo"\nreason = "the clock"
 
 
 def test_a_failing_case_in_quarantine_stops_no_run(project: Project) -> None:
-    source = SUITES.replace("lambda test_case:", "lambda test_case: __import__('time').sleep(0.1) or")
-    project.write("evals/demo.py", f"FIX = 'bad'\n{source}")
+    slow = "lambda test_case: sleep(600 * (os.path.exists('hold') and suite == 'days') or 0.1) or"
+    source = SUITES.replace("lambda test_case:", slow)
+    project.write("evals/demo.py", f"import os\nfrom time import sleep\nFIX = 'bad'\n{source}")
     project.write(".scoregate/quarantine.toml", QUARANTINE)
     for options in (("-x",), ("--max-failures", "2"), ("-x", "--repeats", "3")):
         outcome = project.scoregate("run", *options, "--baseline", "none")
@@ -205,6 +208,7 @@ def test_a_failing_case_in_quarantine_stops_no_run(project: Project) -> None:
         assert len(set(cases_of(outcome))) == 10
         assert "4 cases in quarantine" in outcome.output
     project.write(".scoregate/quarantine.toml", QUARANTINE.replace("bad-*", "bad-wed"))
+    project.write("hold", "")  # the suite after the first failure lasts until the run ends it
     outcome = project.scoregate("run", "-x", "--baseline", "none")
     assert outcome.exit_code == 1
     assert outcome.run["stopped"].startswith("1 case failed")

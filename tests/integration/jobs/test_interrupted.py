@@ -11,9 +11,8 @@ import pytest
 from tests.fakes.github import events
 from tests.integration.jobs.world import Job, World
 
-SLOW = "import time, pathlib\n\n\ndef slow(case):\n    pathlib.Path('began').touch()\n    time.sleep(60)\n"
+SLOW = "import time, pathlib\n\n\ndef slow(case):\n    pathlib.Path('began').touch()\n    time.sleep(600)\n"
 STUBBORN = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLOW
-GRACE_S = 7.0
 
 
 def wait_until(condition: Callable[[], object]) -> None:
@@ -28,7 +27,6 @@ def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signal
     (pull,) = world.repo.pulls.values()
     event = events.pull_request(pull)
     workflow_run = world.workflow_run(event)
-    began = time.monotonic()
     process = world.start(event, workflow_run, "run", "--check-run")
     wait_until(when)
     started = time.monotonic()
@@ -36,8 +34,7 @@ def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signal
         process.send_signal(number)
         time.sleep(pause)
     job = world.finish(process, workflow_run)
-    # A busy machine needs longer for everything, as for the beginning.
-    assert time.monotonic() - started < GRACE_S + 2 * (started - began)
+    assert time.monotonic() - started < 60, "a runner waits 7.5 s, which takes 1 to 4 on a machine at rest"
     return job
 
 
@@ -105,7 +102,7 @@ def test_an_exception_between_start_and_end_completes_the_check(world: World) ->
 def test_a_run_of_the_base(world: World) -> None:
     """Cases that the base has not finished would look new and not worse: that must not pass."""
     flag = world.folder / "in-base"
-    world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(60)\n", good=3)
+    world.commit_suite(f"import pathlib, time\npathlib.Path({str(flag)!r}).touch()\ntime.sleep(600)\n", good=3)
     world.branch()
     world.commit_suite(good=3, fn="lambda case: case.input")
     world.open_pull_request()

@@ -29,5 +29,5 @@ class Slow(Judge[BinaryResponse]):
 
     def score(self, data: Any) -> BinaryResponse:
         if data["input"] in ("question 3", "question 4"):
-            time.sleep(60)
+            time.sleep(300)
         return BinaryResponse(value=True)

@@ -19,13 +19,16 @@ from scoregate.store import OVERRIDES, add_override, open_store, read_overrides
 
 WRITERS, ADDS = 8, 100
 
+# A writer waits half-way until there is a file `read`.
 ADD = """
-import sys
+import pathlib, sys, time
 from scoregate.kernel.types.evaluation import EvaluationOverride, EvaluationOverrideField
 from scoregate.store import add_override, open_store
 
 store, (who, count) = open_store(), sys.argv[1:]
 for number in range(int(count)):
+    while number == 50 and not pathlib.Path("read").exists():
+        time.sleep(0.01)
     field = EvaluationOverrideField("output", "output", f"{who}-{number}")
     add_override(store, f"judge{number % 4}", EvaluationOverride(0, 1, [], [field]), by=who)
     print(number, flush=True)
@@ -75,6 +78,8 @@ def test_no_record_is_lost(in_memory: Project) -> None:
     store, sizes = open_store(in_memory.root), [0]
     while any(writer.poll() is None for writer in writers):
         sizes.append(len(read_overrides(store, "judge0")))
+        if sizes[-1]:
+            (in_memory.root / "read").touch()
         time.sleep(0.1)
     for writer in writers:
         writer.communicate()
@@ -84,7 +89,7 @@ def test_no_record_is_lost(in_memory: Project) -> None:
     assert {each.output_fields[0].value for each in found} == expected
     assert len(found) == WRITERS * ADDS
     assert sizes == sorted(sizes), "a reader saw fewer than before"
-    assert len(set(sizes)) > 2, "no reader read while others wrote"
+    assert any(0 < size < WRITERS * ADDS // 4 for size in sizes), "no reader read while others wrote"
     lines = in_memory.file("overrides/judge0.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == sorted(each.id for each in read_overrides(store, "judge0"))
 

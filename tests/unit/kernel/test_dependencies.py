@@ -13,9 +13,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from scoregate.features.affected.changes import Changes
 from scoregate.kernel.judge.archive.run_json import read_dependencies
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.run.dependencies.changes import Changes
 from scoregate.kernel.run.dependencies.file_uses import FileUses, describe_uses, read_uses
 from scoregate.kernel.run.dependencies.project import read_project_tree
 from scoregate.kernel.run.dependencies.recording import STDLIB, read_python_recorder

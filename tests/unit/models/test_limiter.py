@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+
+import pytest
 
 from scoregate.models.rate_limit import Limiter, Permit
 
@@ -63,16 +65,19 @@ def test_answers_raise_the_limit_again() -> None:
 
 
 def test_all_calls_wait_as_long_as_the_server_requests() -> None:
-    limiter = Limiter(4)
+    now = [100.0]
+    limiter = Limiter(4, clock=lambda: now[0])
     (permit, *_), _ = acquire_permits(limiter, 1)
     limiter.release_refused(permit, {}, 0.2)
-    refused = time.monotonic()
     later, again = limiter.acquire(), limiter.acquire(is_retry=True)
     assert isinstance(later, Future)
     assert isinstance(again, Future)
-    first = again.result(timeout=30)
-    assert time.monotonic() - refused >= 0.2
-    assert first.number < later.result(timeout=30).number
+    with pytest.raises(FutureTimeout):
+        again.result(timeout=0.5)
+    now[0] = limiter.paused_until
+    first = again.result(timeout=60)
+    now[0] += 60
+    assert first.number < later.result(timeout=60).number
 
 
 def test_a_cancelled_call_takes_no_turn() -> None:

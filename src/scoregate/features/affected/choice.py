@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from anyio import to_thread
 
+from scoregate.features.affected.changes import Changes
 from scoregate.kernel.job.base_results import explain_all, explain_results
 from scoregate.kernel.job.job import WRITING_EVENTS
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import PlannedRun
-from scoregate.kernel.run.dependencies.changes import Changes
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.recording import digest_launch
 from scoregate.kernel.run.dependencies.tree import Tree

@@ -14,9 +14,9 @@ from anyio import to_thread
 
 from scoregate.errors import McpServerError, MissingExtra
 from scoregate.features.coverage.lists.schemas import read_document
+from scoregate.features.coverage.lists.tools import ToolDefinition
 from scoregate.kernel.host.isolation import kill_account
 from scoregate.kernel.host.user_ids import new_identity, process_rights, with_home
-from scoregate.kernel.types.trajectories.coverage import ToolDefinition
 
 _COMMAND = "mcp:"
 _ADDRESSES = ("http://", "https://")

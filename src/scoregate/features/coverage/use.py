@@ -11,7 +11,9 @@ from anyio import to_thread
 from scoregate.errors import RecordError
 from scoregate.features.coverage.declare import ANNOTATE_COVERAGE, COVERAGE_PROMPTS, COVERAGE_TOOLS
 from scoregate.features.coverage.lists.files import read_tool_list
+from scoregate.features.coverage.lists.tools import ToolDefinition
 from scoregate.features.coverage.server_tools import list_server_tools, names_server
+from scoregate.features.coverage.tool_use import ToolCoverage, UnusedItem, UseCount, measure_coverage
 from scoregate.features.coverage.view import FOUND, CoverageView
 from scoregate.kernel.host import git
 from scoregate.kernel.job.github.commands import command
@@ -25,13 +27,6 @@ from scoregate.kernel.run.dependencies.unread import find_doubt, find_unread
 from scoregate.kernel.types.relative_paths import matches_path
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.trajectories.coverage import (
-    ToolCoverage,
-    ToolDefinition,
-    UnusedItem,
-    UseCount,
-    measure_coverage,
-)
 
 # A runner shows ten notices of a step; others are for cases and for files that no eval reads.
 _MOST_NOTES = 3

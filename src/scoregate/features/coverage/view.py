@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
+from scoregate.features.coverage.tool_use import UnusedItem, UseCount
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.slots import Slot
-from scoregate.kernel.types.trajectories.coverage import UnusedItem, UseCount
 
 
 @record

@@ -64,7 +64,7 @@ class ExemptionsStep(Step):
         entries = slots.get(EXEMPTIONS)
         if entries is None or not entries.active_quarantine:
             return run
-        from scoregate.kernel.compare.stable_cases import record_quarantine
+        from scoregate.features.exemptions.stable_cases import record_quarantine
 
         return record_quarantine(run, entries)
 
@@ -79,7 +79,7 @@ class ExemptionsStep(Step):
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
         if not comparison.quarantined:
             return run
-        from scoregate.kernel.compare.stable_cases import list_stable_cases
+        from scoregate.features.exemptions.stable_cases import list_stable_cases
 
         return replace(run, slots=run.slots.put(STABLE_CASES, list_stable_cases(comparison.quarantined)))
 

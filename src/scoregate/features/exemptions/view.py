@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from scoregate.features.exemptions.stable_cases import bound_failure_rate
 from scoregate.kernel.compare.comparison import Comparison, accepts_row
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.quarantine import QuarantinedCase
-from scoregate.kernel.compare.stable_cases import bound_failure_rate
 from scoregate.kernel.gate.baseline_rules import describe_change
 from scoregate.kernel.gate.case_rules import find_accepted_case
 from scoregate.kernel.gate.suite_rules import format_digits

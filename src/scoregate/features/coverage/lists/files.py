@@ -8,8 +8,8 @@ from pydantic_core import from_json
 
 from scoregate.features.coverage.lists.python_source import read_python_tools
 from scoregate.features.coverage.lists.schemas import locate, read_document
+from scoregate.features.coverage.lists.tools import ToolDefinition
 from scoregate.kernel.host.file_access import read_project_file
-from scoregate.kernel.types.trajectories.coverage import ToolDefinition
 from scoregate.kernel.types.yaml_document import parse_yaml
 
 _MOST_BYTES = 4 * 1024 * 1024

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from scoregate.features.coverage.lists.schemas import MOST_TOOLS, read_tool
+from scoregate.features.coverage.lists.tools import ToolArgument, ToolDefinition
 from scoregate.kernel.types.json_io import to_text
-from scoregate.kernel.types.trajectories.coverage import ToolArgument, ToolDefinition
 
 _DECORATORS = ("tool", "function_tool", "tool_plain")
 # What frameworks pass to a tool, besides the arguments that the model chooses.

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from scoregate.features.coverage.lists.tools import ToolArgument, ToolDefinition
 from scoregate.kernel.types.json_io import to_text
-from scoregate.kernel.types.trajectories.coverage import ToolArgument, ToolDefinition
 
 MOST_TOOLS = 2_000
 _MOST_ARGUMENTS = 200

@@ -8,7 +8,7 @@ from typing import Any
 
 from scoregate.features.setup.install.files import has_setup_metadata, read_setup_extras, read_toml
 from scoregate.features.setup.install.groups import normalize_name
-from scoregate.kernel.host.workspaces import matches_any
+from scoregate.features.setup.install.workspaces import matches_any
 from scoregate.kernel.types.records import record
 
 UV_LOCK, PYPROJECT = "uv.lock", "pyproject.toml"

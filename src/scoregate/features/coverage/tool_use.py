@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
+from scoregate.features.coverage.lists.tools import ToolDefinition
 from scoregate.kernel.types.json_io import to_text
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.trajectories.trajectory import Trajectory
@@ -15,27 +16,6 @@ from scoregate.kernel.types.trajectory_steps import strip_server
 UnusedKind: TypeAlias = Literal["tool", "argument", "value", "prompt"]
 _MOST_UNLISTED = 100
 _LONGEST_NAME = 200
-
-
-@record
-class ToolArgument:
-    """An argument of a tool, and the values that it may have; none if it may have any."""
-
-    name: str
-    values: tuple[str, ...] = ()
-
-
-@record
-class ToolDefinition:
-    """A tool that an agent can call, and where it is defined, relative to the project.
-
-    The line is 0, and the path is the name, if a server lists the tool.
-    """
-
-    name: str
-    arguments: tuple[ToolArgument, ...] = ()
-    path: str = ""
-    line: int = 1
 
 
 @record

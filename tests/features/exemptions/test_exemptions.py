@@ -13,6 +13,7 @@ from tests.unit.kernel.builders import mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
 
+from scoregate.features.exemptions.stable_cases import bound_failure_rate, list_stable_cases, record_quarantine
 from scoregate.features.exemptions.step import STEP
 from scoregate.features.exemptions.view import ExemptionView, QuarantinedView, build_exemptions
 from scoregate.features.steps import STEPS
@@ -20,7 +21,6 @@ from scoregate.kernel.compare.comparison import accepts_row
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.quarantine import Quarantine, leave_out_quarantine
 from scoregate.kernel.compare.row_labels import label_rows
-from scoregate.kernel.compare.stable_cases import bound_failure_rate, list_stable_cases, record_quarantine
 from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.publish.comment import is_wanted
 from scoregate.kernel.judge.baseline import Baseline

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.trajectories.coverage import (
-    ToolArgument,
-    ToolCoverage,
-    ToolDefinition,
-    UnusedItem,
-    UseCount,
-    measure_coverage,
-)
+from scoregate.features.coverage.lists.tools import ToolArgument, ToolDefinition
+from scoregate.features.coverage.tool_use import ToolCoverage, UnusedItem, UseCount, measure_coverage
 from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.kernel.types.trajectory_steps import ToolCall
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoregate.features.coverage.lists.files import read_tool_list
-from scoregate.kernel.types.trajectories.coverage import ToolDefinition
+from scoregate.features.coverage.lists.tools import ToolDefinition
 
 SCHEMA = {
     "type": "object",
