@@ -15,8 +15,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive.folder import RUN_FILE
-from scoregate.kernel.types.evaluation import Usage
-from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
+from scoregate.kernel.types.event_values import ListedTool
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import STATUSES
 from scoregate.kernel.types.runs.dependencies import CarriedFrom, RunDependencies, check_dependencies
@@ -30,7 +29,7 @@ from scoregate.kernel.types.runs.past_runs import (
     Score,
     SuiteMetrics,
 )
-from scoregate.kernel.types.runs.run import Run, RunInfo, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunInfo, SuiteInfo, SuiteResult
 from scoregate.kernel.types.runs.suite_states import LONGEST_STATE
 
 _LATEST_TIME = 1e11
@@ -38,30 +37,12 @@ _LONGEST_NAMES = 1 << 20
 
 
 @record
-class SuiteHead:
-    """A suite without its columns: the fields of `SuiteResult`, and the number, statuses and means of its cases.
+class SuiteHead(SuiteInfo):
+    """A suite without its trials: the number, statuses and means of its cases.
 
     `carried` is the run that measured it, if it didn't run; `kept` the one that measured its reused cases.
     """
 
-    id: str
-    label: str
-    origin: Origin | None = None
-    script: str | None = None
-    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
-    params: Mapping[str, Any] | None = None
-    planned: int | None = None
-    unfinished: int = 0
-    errors: tuple[ErrorInfo, ...] = ()
-    reviews: tuple[str, ...] = ()
-    complete: bool = False
-    assertion_failed: bool = False
-    duration_s: float | None = None
-    usage: Usage | None = None
-    sdk: str | None = None
-    skipped: bool = False
-    setup: Setup | None = None
-    part: SuitePart | None = None
     carried: CarriedFrom | None = None
     kept: CarriedFrom | None = None
     tools: tuple[ListedTool, ...] = ()
@@ -99,7 +80,7 @@ _KEYS = (
     *("reused_from", "model_calls", "shard", "estimate"),
 )
 _KNOWN_KEYS = {*_KEYS, "history", "dependencies"} - {*_OLD_SLOTS}
-SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
+SUITE_FIELDS = (*(each.name for each in fields(SuiteInfo)), "tools")
 
 
 def read_head(path: Path) -> RunHead:

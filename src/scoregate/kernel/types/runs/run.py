@@ -26,8 +26,8 @@ from scoregate.kernel.types.usage import sum_usage
 
 
 @record
-class SuiteResult:
-    """One suite of a run.
+class SuiteInfo:
+    """What `run.json` says of a suite.
 
     Attributes:
         label: the id with the parameters, with the file if two suites share it; unique in the run.
@@ -35,15 +35,15 @@ class SuiteResult:
         script: the script that was launched for it.
         params: the parameters of the grid search.
         planned: the number of planned trials; None if unknown.
+        unfinished: the number of trials that started and never finished.
         reviews: the requested reviews of the suite's outputs.
         complete: whether the suite finished with all trials that were planned or started.
         assertion_failed: whether its `assert_test` raised.
         usage: the usage of model calls that belong to no case, such as calls from the user's own threads.
         sdk: the SDK that the suite is written with; None if unknown.
-        skipped: whether a filter left it out. `unfinished`: the number of trials that started and never finished.
+        skipped: whether a filter left it out.
         setup: what another framework ran the suite with; None for other suites.
         part: the part of the cases that a shard ran; None for all of them.
-        tools: the tools of the MCP servers that it connected to.
     """
 
     id: str
@@ -53,6 +53,7 @@ class SuiteResult:
     evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
     planned: int | None = None
+    unfinished: int = 0
     errors: tuple[ErrorInfo, ...] = ()
     reviews: tuple[str, ...] = ()
     complete: bool = False
@@ -60,11 +61,16 @@ class SuiteResult:
     duration_s: float | None = None
     usage: Usage | None = None
     sdk: str | None = None
-    trials: Trials = field(default_factory=Trials)
     skipped: bool = False
-    unfinished: int = 0
     setup: Setup | None = None
     part: SuitePart | None = None
+
+
+@record
+class SuiteResult(SuiteInfo):
+    """One suite of a run, with its trials and the tools of the MCP servers that it connected to."""
+
+    trials: Trials = field(default_factory=Trials)
     tools: tuple[ListedTool, ...] = ()
 
     @property
