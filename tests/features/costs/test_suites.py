@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from scoregate.features.costs.pricing import Pricing
+from scoregate.features.costs.run_estimate import Interval, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
 from scoregate.features.costs.trials import read_trials
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.cost_estimates import Interval, sum_intervals
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.usage import sum_usage

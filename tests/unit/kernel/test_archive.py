@@ -32,8 +32,10 @@ from scoregate.kernel.types.event_values import (
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
 from scoregate.kernel.types.runs.reducer import add_undeclared
+from scoregate.kernel.types.runs.reuse import REUSED_FROM, ReusedRun
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, RunInfo, Script, SuiteResult
 from scoregate.kernel.types.runs.run_scope import RunScope
+from scoregate.kernel.types.slots import NO_SLOTS, Slot
 
 FULL = CaseResult(
     0,
@@ -169,6 +171,19 @@ def test_run_json_has_every_field(tmp_path: Path) -> None:
     parts = {each.name for part in (RunCode, RunEnd, RunScope) for each in fields(part)}
     assert {each.name for each in fields(RunInfo)} - {"code", "end", "scope"} | parts <= stored
     assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"trials"}
+
+
+def test_slots_that_were_fields_keep_their_place_in_run_json(tmp_path: Path) -> None:
+    reused = ReusedRun("a", 1.0, 2.0)
+    write(tmp_path, make_cases(1))
+    empty = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    write(tmp_path, make_cases(1), make_run(slots=NO_SLOTS.put(Slot("newer", int), 1).put(REUSED_FROM, reused)))
+    full = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert list(empty)[-4:] == ["reused_from", "model_calls", "shard", "estimate"]
+    assert (empty["reused_from"], empty["estimate"]) == (None, None)
+    assert list(full) == [*empty, "newer"]
+    assert full["reused_from"] == {"id": "a", "started": 1.0, "finished": 2.0, "attempt": 1}
+    assert read_run(tmp_path).slots.get(REUSED_FROM) == reused
 
 
 def test_run_json_has_totals_of_cases(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from fnmatch import fnmatchcase
 from scoregate.features.costs.named_models import describe_caller
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
+from scoregate.features.costs.run_estimate import Interval, RunEstimate, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
 from scoregate.kernel.judge.settings import GatewayMode, Settings
 from scoregate.kernel.run.plan import Launch, Plan
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.cost_estimates import Interval, RunEstimate, sum_intervals
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.runs.run_costs import sum_costs

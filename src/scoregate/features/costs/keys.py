@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoregate.kernel.types.runs.cost_estimates import RunEstimate
+from scoregate.features.costs.run_estimate import RunEstimate
 from scoregate.kernel.types.slots import Slot
 
 ESTIMATE: Slot[RunEstimate] = Slot("estimate", RunEstimate)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from scoregate.features.costs.keys import ESTIMATE
+from scoregate.features.costs.run_estimate import format_cost
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.text import shorten_list
@@ -45,7 +46,7 @@ def _describe_costs(run: Run) -> Iterator[str]:
     estimate = run.slots.get(ESTIMATE)
     if estimate is not None and estimate.cost is not None and (estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
-        yield f"Cost: estimate {number_format.cost_interval(estimate.cost)}{actual}."
+        yield f"Cost: estimate {format_cost(estimate.cost)}{actual}."
     for script in run.scripts:
         if script.usage is not None:
             calls = number_format.count(script.usage.calls, "call")

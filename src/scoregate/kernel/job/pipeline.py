@@ -25,6 +25,7 @@ from scoregate.kernel.job.steps import (
     finish_plan,
     measure_base,
     measure_more,
+    store,
 )
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import compare_sides, judge
@@ -211,9 +212,7 @@ def with_history(
     run: Run, history: History, baseline: Baseline, amend: AmendRun, steps: Sequence[Step], slots: Slots
 ) -> Run:
     """The run with its history, the baseline, and what features store, on disk too."""
-    changed = replace(with_history_of(run, history), compared_with=baseline.reference)
-    for step in steps:
-        changed = step.store(changed, slots)
+    changed = store(steps, replace(with_history_of(run, history), compared_with=baseline.reference), slots)
     if changed != run:
         amend(changed)
     return changed

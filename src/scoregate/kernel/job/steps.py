@@ -256,6 +256,13 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     return slots
 
 
+def store(steps: Sequence[Step], run: Run, slots: Slots) -> Run:
+    """The run with what all steps keep in it."""
+    for step in steps:
+        run = step.store(run, slots)
+    return run
+
+
 async def measure_more(steps: Sequence[Step], work: Work) -> Work:
     """Call this hook of each step in turn; none is called once the run is not complete."""
     for step in steps:

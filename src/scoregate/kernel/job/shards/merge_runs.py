@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
-from scoregate.kernel.job.shards.merged_info import join_names, merge_code, merge_ends
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.event_values import ErrorInfo
@@ -49,7 +49,7 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
         folder = path.resolve()
         try:
             run = read_run(latest_run(path))
-            confirmations_of(run)  # a slot is validated once it is read
+            check_slots(run.slots)
         except RecordError:
             if expected is None:
                 raise

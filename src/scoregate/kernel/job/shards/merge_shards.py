@@ -13,7 +13,7 @@ from pathlib import Path
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.ports import AmendRun
-from scoregate.kernel.job.shards.merged_info import join_names, merge_code, merge_ends
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.kernel.job.steps import Step
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
@@ -51,7 +51,7 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
         with suppress(RecordError):
             folder = run_folder(latest_run(path))
             head = read_head(folder / RUN_FILE)
-            Slots(head.slots).get(CONFIRMATIONS)  # a slot is validated once it is read
+            check_slots(Slots(head.slots))
             if head.scope.shard is None:
                 others.append(path)
             else:

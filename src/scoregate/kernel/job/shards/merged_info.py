@@ -1,4 +1,4 @@
-"""What a merged run says of its code, its scope and its end."""
+"""What runs that are merged say of their code, their scope and their end, and what they store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from scoregate import __version__
+from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS
+from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
+from scoregate.kernel.types.slots import Slots
 
 
 def merge_code(runs: Sequence[Run], message: str | None) -> RunCode:
@@ -33,6 +36,16 @@ def merge_ends(runs: Sequence[Run]) -> RunEnd:
         stopped="; ".join(dict.fromkeys(run.end.stopped for run in runs if run.end.stopped)),
         attempt=max((run.end.attempt for run in runs), default=1),
     )
+
+
+def check_slots(slots: Slots) -> None:
+    """Read what a merge needs of the slots of a run, so that a damaged run counts as missing.
+
+    Raises:
+        RecordError: stored data is not valid.
+    """
+    slots.get(CONFIRMATIONS)
+    slots.get(REUSED_FROM)
 
 
 def join_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from scoregate.kernel.job.steps import (
     find_sides,
     finish_plan,
     measure_more,
+    store,
 )
 from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.kernel.judge.baseline import Baseline
@@ -172,9 +173,7 @@ async def _measure(
     planned = add_base_values(await change_plan(own_steps, planned), ports)
     finished = await finish_plan(own_steps, planned, ports)
     recorded = await ports.record(finished.plan, settings, finished.notices)
-    run = recorded
-    for step in own_steps:
-        run = step.store(run, finished.slots)
+    run = store(own_steps, recorded, finished.slots)
     compares = any(each.trials.needs_base(settings) for each in FEATURES)
     if run.scope.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
         run = run.with_shard(replace(run.scope.shard, base=baseline.run.id))
