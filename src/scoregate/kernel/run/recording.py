@@ -152,9 +152,8 @@ class Recorder:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 needs.finish(recording, plan if is_done and folder == RUN_FOLDER else None)
-                scope = replace(head.scope, skipped=(*head.scope.skipped, *needs.left_out))
                 end = replace(head.end, finished=time.time(), stopped="" if is_done else failures.describe())
-                head = replace(head, scope=scope, end=end)
+                head = replace(head, end=end, scope=replace(head.scope, skipped=(*head.scope.skipped, *needs.left_out)))
                 for layer in layers:
                     head = layer.add_to_run(head)
                 run = recording.finish(head, interrupted=not is_done)
