@@ -210,7 +210,9 @@ def _list_earlier(drawn: _Drawn) -> list[Run]:
 
 def _run(scores: Array, at: int) -> Run:
     known = run_of({"e": scores[:, None]})
-    named = replace(known, id=f"run {at}", commit=f"{at}", finished=float(at))
+    named = replace(
+        known, id=f"run {at}", code=replace(known.code, commit=f"{at}"), end=replace(known.end, finished=float(at))
+    )
     return replace(named, conditions=Conditions("", ""), dependencies=_DEPENDENCIES)
 
 

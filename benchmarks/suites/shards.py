@@ -13,7 +13,8 @@ from scoregate.kernel.types.event_values import EvaluatorInfo, SuitePart
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, RunShard, Script, SuiteResult
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunShard
 
 EVALUATORS = ("exact", "length", "polite")
 THRESHOLD = Threshold(gte=0.5)

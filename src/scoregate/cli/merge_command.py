@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,7 +70,7 @@ def command(runs: tuple[Path, ...], expect: int | None, options: OutputOptions, 
             matrix = read_matrix_runs(folders, expected=expect)
             run = merge_matrix_runs(matrix, target, settings, expected=expect)
             if DRIFT_CONTROL.of(settings):
-                run = replace(run, notices=(*run.notices, _NO_CONTROL))
+                run = run.add_notices(_NO_CONTROL)
         with open_output(options) as output:
             outcome = anyio.run(_judge, run, settings, root, base, is_sharded)
             print_result(outcome, root / settings.out, output)

@@ -50,7 +50,7 @@ class PlannedCost:
     @property
     def estimate(self) -> PlanEstimate:
         """The estimate; an empty one if the base can't be read."""
-        from scoregate.kernel.types.runs.cost_estimates import RunEstimate
+        from scoregate.features.costs.run_estimate import RunEstimate
 
         return self.forecast.estimate or PlanEstimate(RunEstimate())
 

@@ -77,7 +77,7 @@ def command(
     elif back is not None:
         _import(finished, queue, back, by=by or "")
     elif reviewer := reviewer_name(by).strip():
-        _serve(queue, reviewer, title=finished.message or "", folder=folder, page=page)
+        _serve(queue, reviewer, title=finished.code.message or "", folder=folder, page=page)
     else:
         raise missing_reviewer()
 

@@ -74,7 +74,7 @@ async def _run_until_signal(settings: Settings, root: Path, output: Output, requ
 
         with suppress(RecordError):
             folder = run_folder(latest_run(out))
-            shard = read_head(folder / RUN_FILE).shard
+            shard = read_head(folder / RUN_FILE).scope.shard
             if shard is not None and (shard.number, shard.of) == (request.number, request.of):
                 return NO_SLOTS.put(REQUEST, ResumeRequest(folder))
         return NO_SLOTS
@@ -97,12 +97,12 @@ def _print_shard(result: ShardResult, request: ShardRequest, out: str, output: O
     lines.append(f"Run: {out}/{RUN_FOLDER}. Judge all shards: scoregate merge FOLDER...")
     for line in lines:
         output.console.print(Text(redact(line)), soft_wrap=True)
-    if output.document is not None and run.shard is not None:
+    if output.document is not None and run.scope.shard is not None:
         document = {
             "shard": request.number,
             "of": request.of,
-            "id": run.shard.id,
-            "partition": run.shard.partition,
+            "id": run.scope.shard.id,
+            "partition": run.scope.shard.partition,
             "complete": not (result.problems or result.interrupted),
             "reused": result.is_reused,
             "suites": len(run.suites),

@@ -14,7 +14,7 @@ from scoregate.kernel.types.media import show_references
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_means import count_passes
 from scoregate.kernel.types.runs.cases import CaseResult, Status
-from scoregate.kernel.types.runs.run import SuiteResult
+from scoregate.kernel.types.runs.run import RunCode, RunEnd, SuiteResult
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison_rows import Row
@@ -196,9 +196,8 @@ class EvalResult(SuiteResult):
         if self.variants or (isinstance(other, EvalResult) and other.variants):
             raise ValueError("a grid search has several results; compare two of its `variants`")
         base_suite = replace(copy_result(other), id=self.id, params=self.params)
-        run, base = (
-            Run(name, 0, 0, __version__, suites=(suite,)) for name, suite in (("run", self), ("base", base_suite))
-        )
+        end, code = RunEnd(0), RunCode(__version__)
+        run, base = (Run(name, 0, end, code, suites=(suite,)) for name, suite in (("run", self), ("base", base_suite)))
         comparison = compare(run, base)
         names = {(case.hash, case.repeat): case.name or case.hash for case in self.cases}
         keys = list(zip(self.columns.hashes, self.columns.repeats, strict=True))

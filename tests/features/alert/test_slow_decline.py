@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.features.alert.slow_decline import SlowDecline, decline_p, find_slow_declines
@@ -26,7 +27,7 @@ def make_run(night: int, failing: int, *, cases: int = CASES, **given: Any) -> R
     scores = [0.0] * failing + [1.0] * (cases - failing)
     run = run_of(ExampleSuite(scored(*scores), evaluators=(info("e", prompt=given.pop("prompt", "p")),)))
     fields = {"id": f"run {night}", "commit": "a", "branch": "main", "finished": night * NIGHT, **given}
-    return replace(run, **fields)
+    return change_run(run, **fields)
 
 
 def compare_last(runs: Sequence[Run]) -> Comparison:
@@ -85,7 +86,7 @@ def test_the_scores_of_a_run_share_the_level() -> None:
     def make_night(night: int, failing: int) -> Run:
         cases = {f"c{at}": {"e": float(at >= failing), **dict.fromkeys(names, 1.0)} for at in range(CASES)}
         suite = ExampleSuite(cases, evaluators=tuple(info(name) for name in ("e", *names)))
-        return replace(run_of(suite), id=f"run {night}", commit="a", finished=night * NIGHT)
+        return change_run(run_of(suite), id=f"run {night}", commit="a", finished=night * NIGHT)
 
     assert not find([make_night(night, failing) for night, failing in enumerate(falling)])
     assert find([make_night(night, failing) for night, failing in enumerate(FALLING)])
@@ -104,12 +105,12 @@ def test_runs_with_a_change_do_not_count(change: dict[str, Any]) -> None:
 
 def test_runs_of_other_commits_count_if_they_recorded_that_nothing_changed() -> None:
     known = RunDependencies((), (ScriptDependencies("evals/demo.py", "launch"),))
-    runs = [replace(each, commit=f"{at}") for at, each in enumerate(nights())]
+    runs = [change_run(each, commit=f"{at}") for at, each in enumerate(nights())]
     assert not find(runs)
     recorded = [replace(each, conditions=Conditions("", ""), dependencies=known) for each in runs]
     assert {suite.script for suite in recorded[0].suites} == {"evals/demo.py"}
     assert find(recorded)
-    assert not find([replace(each, version="1") if at < 3 else each for at, each in enumerate(recorded)])
+    assert not find([change_run(each, version="1") if at < 3 else each for at, each in enumerate(recorded)])
 
 
 def test_a_run_with_fewer_scores_does_not_count() -> None:
@@ -125,7 +126,7 @@ def test_cached_and_partial_runs_find_nothing() -> None:
     suite.columns.cached.add(0)
     assert not list(find_slow_declines(comparison, min_effect=0.01))
     suite.columns.cached.clear()
-    part = replace(comparison, run=replace(comparison.run, complete=False))
+    part = replace(comparison, run=change_run(comparison.run, complete=False))
     assert not list(find_slow_declines(part, min_effect=0.01))
 
 
@@ -148,5 +149,5 @@ def test_the_p_is_that_of_students_t() -> None:
 
 def test_a_part_of_the_cases_shows_no_decline() -> None:
     *before, last = nights()
-    assert find([*before, replace(last, selection="-k refund")]) == []
-    assert find([*before, replace(last, complete=False)]) == []
+    assert find([*before, change_run(last, selection="-k refund")]) == []
+    assert find([*before, change_run(last, complete=False)]) == []

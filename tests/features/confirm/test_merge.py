@@ -18,7 +18,8 @@ from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
 from scoregate.kernel.types.runs.confirmations import Confirmation, confirmations_of, with_confirmations
-from scoregate.kernel.types.runs.run import Run, RunShard
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
+from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
 from scoregate.kernel.types.slots import NO_SLOTS
 
 
@@ -41,7 +42,7 @@ def test_cases_in_quarantine_take_no_retries_of_others() -> None:
 def test_a_run_with_damaged_confirmations_counts_as_missing(shard: RunShard | None, tmp_path: Path) -> None:
     """They are stored by a feature, and read late: the merge would end in the middle."""
     with RunWriter(tmp_path / "leg" / "run") as writer:
-        writer.finish(Run("id", 0.0, 1.0, "0", complete=True, shard=shard))
+        writer.finish(Run("id", 0.0, RunEnd(1.0, complete=True), RunCode("0"), RunScope(shard=shard)))
     file = tmp_path / "leg" / "run" / "run.json"
 
     def count_runs() -> int:

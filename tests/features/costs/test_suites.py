@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from scoregate.features.costs.pricing import Pricing
+from scoregate.features.costs.run_estimate import Interval, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
 from scoregate.features.costs.trials import read_trials
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.cost_estimates import Interval, sum_intervals
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.usage import sum_usage
 from scoregate.models.settings import ModelSettings, Price
 
@@ -41,7 +41,7 @@ def estimate(
     for each in trials:
         columns.add(each)
     suite = SuiteResult("s", "s", trials=Trials(columns), complete=True, duration_s=2.0, script="s.py", planned=planned)
-    run = Run("id", 0, 0, "1", suites=(suite,), read=lambda: iter(trials))
+    run = Run("id", 0, RunEnd(0), RunCode("1"), suites=(suite,), read=lambda: iter(trials))
     (found,) = read_trials(run, Pricing.from_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
     return estimate_suite(found, "s.py", choice or SuiteChoice(same_code=True))
 

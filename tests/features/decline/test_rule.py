@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
@@ -33,12 +34,12 @@ PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.
 
 
 def run_on(scores: Sequence[float], run: str = "base") -> Run:
-    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), id=run, commit="abc")
+    return change_run(run_of(ExampleSuite(scored(*scores), threshold=None)), id=run, commit="abc")
 
 
 def make_run(passing: int, cases: int = 100, *, commit: str | None = None) -> Run:
     scores = [1.0] * passing + [0.0] * (cases - passing)
-    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
+    return change_run(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
 
 
 def list_rule(found: Verdict, rule: str) -> list[Finding]:
@@ -68,7 +69,7 @@ def test_drops_that_add_up_are_a_decline() -> None:
     assert found.value.endswith(", since a1b2c3d (3 runs ago)")
     assert [each.conclusion for each in find_declines(comparison, e=0.12)] == [PASSED]
     assert find_declines(comparison, other=0.01) == []
-    unnamed = compare_with_earlier(run, base, replace(earlier, commit=None), "3 runs ago")
+    unnamed = compare_with_earlier(run, base, change_run(earlier, commit=None), "3 runs ago")
     assert find_declines(unnamed)[0].value.endswith(", since the earlier run (3 runs ago)")
 
 

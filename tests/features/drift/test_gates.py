@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.drift.step import STEP
@@ -24,7 +24,7 @@ def draw(rate: float, seed: int, cases: int = 500) -> list[float]:
 
 
 def run_on(scores: Sequence[float], commit: str = "base") -> Run:
-    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
+    return change_run(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
 
 
 def judge(run: Run, base: Run, limits: Limits) -> Verdict:

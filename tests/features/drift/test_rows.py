@@ -9,6 +9,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
@@ -33,7 +34,7 @@ def make_run(*tables: Table, commit: str = "base", name: str = "e", model: str =
         f"{name}{index}": {str(case): [score] for case, score in each.items()} for index, each in enumerate(tables)
     }
     infos = [EvaluatorInfo(each, replace(SAME, model=model)) for each in evaluators]
-    return replace(run_of(suite_of(evaluators, infos=infos)), commit=commit)
+    return change_run(run_of(suite_of(evaluators, infos=infos)), commit=commit)
 
 
 def draw(rate: float, cases: int, seed: int) -> Table:
@@ -52,7 +53,7 @@ def compare_slices(run: Run, base: Run, slices: Sequence[SuiteSlices]) -> dict[s
 
 
 def compare_with(control: Run | None, new: Run, base: Run) -> Row:
-    run = replace(new, commit="head")
+    run = change_run(new, commit="head")
     return compare_all(run if control is None else run.add_companion(TrialRole.CONTROL, control), base).rows[0]
 
 

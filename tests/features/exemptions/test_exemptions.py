@@ -8,6 +8,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from rich.console import Console
+from tests.runs import change_run
 from tests.unit.kernel.builders import compared_row, mark_source
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view
@@ -162,7 +163,7 @@ def test_entries_that_match_nothing_are_listed_and_those_not_needed_are_in_the_d
     assert list_states(result) == [ExemptionState.UNMATCHED, ExemptionState.NOT_NEEDED]
     assert [each.state for each in entries_of(result) if each.needs_attention] == [ExemptionState.UNMATCHED]
     assert gate_result(suite(range(9)), suite(range(0)), accepted=(other,)).exit_code == 1
-    filtered = replace(make_run(suite(range(0))), filters=("demo",))
+    filtered = change_run(make_run(suite(range(0))), filters=("demo",))
     again = judge_with(Exemptions((other,), today=TODAY), filtered, Baseline(None, ""), Settings())
     assert list_states(again) == []
 

@@ -13,7 +13,7 @@ from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIAB
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.store import add_override, load_baseline_outputs, open_store, set_baseline_outputs
 
 
@@ -24,7 +24,7 @@ def suite(*cases: CaseResult, sdk: str | None = "autoblocks-python", **more: obj
 def write_base(folder: Path, *suites: SuiteResult) -> dict[str, str]:
     """The environment of a launch with the outputs of its baseline."""
     file = folder / "champions.jsonl"
-    file.write_bytes(b"".join(dump_baseline_outputs(Run("1", 0, 1, "0", suites=suites))))
+    file.write_bytes(b"".join(dump_baseline_outputs(Run("1", 0, RunEnd(1), RunCode("0"), suites=suites))))
     return {BASELINE_OUTPUTS_VARIABLE: str(file)}
 
 
@@ -86,7 +86,9 @@ def test_other_outputs_are_no_baseline(tmp_path: Path, held: tuple[SuiteResult, 
 
 def test_own_suites_report_outputs_unchanged() -> None:
     own_suite = suite(case("a", {"n": 1}), sdk="scoregate 1", evaluators={"b": EvaluatorInfo("b", battles=True)})
-    assert list(dump_baseline_outputs(Run("1", 0, 1, "0", suites=(own_suite,)))) == [b'["demo","a",{"n":1}]\n']
+    assert list(dump_baseline_outputs(Run("1", 0, RunEnd(1), RunCode("0"), suites=(own_suite,)))) == [
+        b'["demo","a",{"n":1}]\n'
+    ]
 
 
 def test_overrides_are_listed_newest_first(tmp_path: Path) -> None:

@@ -157,6 +157,14 @@ async def test_claimed_retries_are_ignored(stage: Stage) -> None:
     assert published.outcome.verdict.conclusion is Conclusion.FAILED
 
 
+async def test_of_what_features_store_only_numbers_are_used(stage: Stage) -> None:
+    estimate = {"cost": {"low": 1.0, "expected": 2.0, "high": 4.0}}
+    reused = {"id": "forged", "started": 1.0, "finished": 2.0}
+    (published,) = await stage.publish(record(estimate=estimate, reused_from=reused, declined_from={"id": "forged"}))
+    assert published.outcome is not None, published.problem
+    assert [name for name, _ in published.outcome.comparison.run.slots.to_stored()] == ["estimate"]
+
+
 @pytest.mark.parametrize("ours", [False, True])
 async def test_only_this_job_decides_if_a_run_is_partial(stage: Stage, ours: bool) -> None:
     settings = {"suites": {"elsewhere": {"min_pass_rate": 0.5}}, **({"paths": ("evals/demo.py",)} if ours else {})}

@@ -26,7 +26,7 @@ from scoregate.kernel.judge.archive import RunWriter
 from scoregate.kernel.run.launch import Started
 from scoregate.kernel.run.run_recorder import RunRecorder
 from scoregate.kernel.types.runs.model_calls import CallTotals, ModelCalls, sum_calls
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 from scoregate.kernel.types.runs.tally import Tally
 
 RecordCalls = Callable[..., RunRecorder]
@@ -120,7 +120,7 @@ def test_the_line_of_the_live_table_updates_without_events(record_calls: RecordC
 
 def list_calls(recording: RunRecorder) -> tuple[ModelCalls, ...]:
     """The calls that a run gets from the layers of its recording."""
-    run = Run("run", 0.0, 1.0, "0")
+    run = Run("run", 0.0, RunEnd(1.0), RunCode("0"))
     for layer in recording.layers:
         run = layer.add_to_run(run)
     return run.model_calls

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.runs import change_run
+
 from scoregate.kernel.judge.archive import RunWriter
 from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 HALF = Threshold(gte=0.5)
 # 2026-01-05 00:00 UTC.
@@ -71,5 +73,6 @@ def write_run(
             writer.add(case)
         result = SuiteResult(id=suite, label=suite, evaluators=infos, complete=True, trials=Trials(columns))
         about = {"id": f"run-{number}", "commit": f"{number:040x}", "branch": "main", "complete": True, **fields}
-        writer.finish(Run(started=started, finished=started + 60, version="1", suites=(result,), **about))
+        run = Run("", started, RunEnd(started + 60), RunCode("1"), suites=(result,))
+        writer.finish(change_run(run, **about))
     return folder

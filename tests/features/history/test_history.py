@@ -33,7 +33,8 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import RunShard, Script, SuiteResult
+from scoregate.kernel.types.runs.run import Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunShard
 
 SOURCE = RunSource("owner/name")
 ALL = RunFilter()

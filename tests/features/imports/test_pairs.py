@@ -24,7 +24,7 @@ from scoregate.kernel.run.plan import RowColumns
 from scoregate.kernel.types.identity import digest
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 
 __all__ = ["project"]
 
@@ -192,7 +192,7 @@ def run_of(form: str, *texts: str, script: str = "evals") -> Run:
         columns = COLUMNS if form == "rows" else None
         for event in Reader(lambda line: line)(form, file, name=name, alone=len(texts) == 1, columns=columns):
             reducer.apply(name, script, event)
-    return Run("id", 0, 0, "0", suites=reducer.results(), complete=True)
+    return Run("id", 0, RunEnd(0, complete=True), RunCode("0"), suites=reducer.results())
 
 
 def compare_files(form: str, texts: Iterable[str], base_texts: Iterable[str]) -> Comparison:
@@ -562,7 +562,7 @@ def test_another_file_leaves_the_suites_of_the_first_paired(alone: bool) -> None
             file = io.BytesIO(promptfoo_file(ROWS, TWO).encode())
             for event in Reader(lambda line: line)("promptfoo", file, name=name, alone=alone and len(names) == 1):
                 reducer.apply(name, "evals", event)
-        return Run("id", 0, 0, "0", suites=reducer.results())
+        return Run("id", 0, RunEnd(0), RunCode("0"), suites=reducer.results())
 
     result = compare(run("b.json", "a.json"), run("a.json"))
     assert result.gone == ()

@@ -86,7 +86,7 @@ def test_only_missing_results_are_measured(bench: Bench) -> None:
     merged = {case.hash: (case.output, case.evaluations, case.duration_ms) for case in run.cases if case.reused}
     assert merged == stored
     assert run.suites[0].planned == len(run.suites[0].columns) == 8
-    assert run.complete is True
+    assert run.end.complete is True
 
 
 def test_every_report_shows_reuse(bench: Bench) -> None:

@@ -16,7 +16,7 @@ from scoregate.features.slices.declare import MOST_FIELDS, find_limited_fields
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:
@@ -27,15 +27,14 @@ def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repe
             columns.add(case)
             cases.append(case)
     suite = SuiteResult("bot", "bot", trials=Trials(columns))
-    return Run("r", 0.0, 1.0, "1", suites=(suite,), read=lambda: iter(cases))
+    return Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=(suite,), read=lambda: iter(cases))
 
 
 def read_values(case: CaseResult, field: str) -> tuple[str, ...]:
     columns = Columns()
     columns.add(case)
-    run = Run(
-        "r", 0.0, 1.0, "1", suites=(SuiteResult("bot", "bot", trials=Trials(columns)),), read=lambda: iter([case])
-    )
+    suite = SuiteResult("bot", "bot", trials=Trials(columns))
+    run = Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=(suite,), read=lambda: iter([case]))
     [found] = collect_slices(run, [field])
     return tuple(found[field])
 
@@ -108,7 +107,7 @@ def test_without_fields_no_case_is_read() -> None:
     def read() -> Any:
         raise AssertionError
 
-    assert collect_slices(Run("r", 0.0, 1.0, "1", suites=run_of({}).suites, read=read), []) == ()
+    assert collect_slices(Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=run_of({}).suites, read=read), []) == ()
 
 
 def test_fields_and_values_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.features.slices.cases import SuiteSlices
@@ -204,8 +205,8 @@ def judge(
 ) -> Verdict:
     policy = Policy(limits)
     suite = suite_of({"e": new}, infos=[info] if info else ())
-    run: Run = replace(run_of(suite), complete=True)
-    base = None if old is None else replace(run_of(suite_of({"e": old}), name="base"), complete=True)
+    run: Run = change_run(run_of(suite), complete=True)
+    base = None if old is None else change_run(run_of(suite_of({"e": old}), name="base"), complete=True)
     comparison = compare_slices(run, base, members, limited=tuple(MAX_SLICE_DROP.of(limits)))
     return evaluate_gates(comparison, policy, checks=(CHECK,))
 
@@ -328,7 +329,7 @@ def test_labels_have_no_slices() -> None:
 
 def test_a_limit_without_a_slice_is_reported_for_the_suites_that_it_names() -> None:
     suite = suite_of({"e": {f"c{index}": [1.0] for index in range(12)}})
-    run, given = replace(run_of(suite), complete=True), limit({"f=es": 0.1})
+    run, given = change_run(run_of(suite), complete=True), limit({"f=es": 0.1})
 
     def list_values(of: Run, policy: Policy) -> list[str]:
         findings = evaluate_gates(compare_slices(of, None, {"fr": ["c0"]}), policy, checks=(CHECK,)).findings

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.github import Artifact, GitHub, Repository, Run, events
+from tests.runs import change_run
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run
 
 from scoregate.kernel.job.github.client import Api, open_api
@@ -65,7 +66,7 @@ class Place:
         """The folder of a run of a commit."""
         trials = [Trial(f"c{index}", [Score("is-equals", score)]) for index in range(cases)]
         run = make_run(ExampleSuite("demo", trials), commit="0", **fields)
-        return self.written(replace(run, commit=commit))
+        return self.written(change_run(run, commit=commit))
 
     def written(self, run: Record) -> Path:
         folder = self.folder / f"stored-{len(list(self.folder.iterdir()))}" / "run"

@@ -26,7 +26,7 @@ async def test_the_run_of_the_exact_commit(place: Place) -> None:
         place.upload(commit, cases=index + 1)
     baseline = await find_baseline(place, place.main[1])
     assert baseline.run is not None
-    assert (baseline.run.commit, baseline.run.branch, baseline.note) == (place.main[1], "main", "exact")
+    assert (baseline.run.code.commit, baseline.run.code.branch, baseline.note) == (place.main[1], "main", "exact")
     assert len(list(baseline.run.cases)) == 2
 
 
@@ -34,7 +34,7 @@ async def test_the_run_of_the_nearest_ancestor(place: Place) -> None:
     place.upload(place.main[0])
     baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
-    assert (baseline.run.commit, baseline.note) == (place.main[0], "2 commits before the base")
+    assert (baseline.run.code.commit, baseline.note) == (place.main[0], "2 commits before the base")
 
 
 async def test_the_newest_run_with_a_note(place: Place) -> None:
@@ -42,7 +42,7 @@ async def test_the_newest_run_with_a_note(place: Place) -> None:
     place.upload(place.main[2])
     baseline = await find_baseline(place, place.main[0])
     assert baseline.run is not None
-    assert baseline.run.commit == place.main[2]
+    assert baseline.run.code.commit == place.main[2]
     assert "the newest of main, whose relation to the base" in baseline.note
     assert (await find_baseline(place, None)).note == "the newest of main"
 
@@ -58,8 +58,8 @@ async def test_several_runs_of_one_commit_are_pooled(place: Place) -> None:
         place.upload(place.main[2], finished=1_000.0 + seconds)
     baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
-    times = sorted([run.finished for run in (baseline.run, *baseline.pool)], reverse=True)
-    assert (baseline.run.finished, len(times)) == (times[0], 5)
+    times = sorted([run.end.finished for run in (baseline.run, *baseline.pool)], reverse=True)
+    assert (baseline.run.end.finished, len(times)) == (times[0], 5)
 
 
 async def test_a_run_that_failed_its_gate_is_a_base(place: Place) -> None:
@@ -95,7 +95,7 @@ async def test_an_interrupted_run_is_skipped_for_an_older(place: Place) -> None:
     place.upload(place.main[1])
     baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
-    assert baseline.run.commit == place.main[1]
+    assert baseline.run.code.commit == place.main[1]
     assert baseline.note.startswith("1 commit before the base; ")
     assert "was interrupted" in baseline.note
 
@@ -112,7 +112,7 @@ async def test_a_newly_expired_artifact_is_skipped(place: Place) -> None:
     place.github.before("GET", f"*/{gone.id}/zip", lambda _: setattr(gone, "expired", True))
     baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
-    assert baseline.run.commit == place.main[1]
+    assert baseline.run.code.commit == place.main[1]
     assert "410" in baseline.note
 
 

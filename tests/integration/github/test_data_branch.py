@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.integration.github.place import Place
+from tests.runs import change_run
 from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.errors import GitHubRefused
@@ -31,7 +32,7 @@ async def publish_run(
     place: Place, commit: str, *, key: str = "evals", finished: float = 1.7e9, **fields: Any
 ) -> Delivery:
     run = make_run(ExampleSuite("demo", [Trial("c", [Score("is-equals")])]), finished=finished, **fields)
-    run = replace(run, commit=commit)
+    run = change_run(run, commit=commit)
     async with place.connection() as connection:
         outlet = PublishTarget(place.written(run).parent, {}, connection=replace(connection, key=key), stored=True)
         return await publish_to_branch(view_of(run), outlet)
@@ -57,7 +58,7 @@ async def test_the_first_run_creates_the_branch(place: Place) -> None:
     assert (await find_baseline(place, place.main[0])).note == "exact"
     baseline = await find_baseline(place, place.main[2])
     assert baseline.run is not None
-    assert (baseline.run.commit, baseline.note) == (place.main[1], "1 commit before the base")
+    assert (baseline.run.code.commit, baseline.note) == (place.main[1], "1 commit before the base")
     assert len(list(baseline.run.cases)) == 1
     tip = place.repo.objects.commits[place.repo.branch(BRANCH)]
     assert len(tip.parents) == 1
@@ -158,12 +159,12 @@ async def test_an_invalid_blob_is_skipped(place: Place) -> None:
     place.repo.commit(BRANCH, files={f"evals/20990101000000-{place.main[2]}.zip": b"no zip"})
     nearest = await find_baseline(place, place.main[2])
     assert nearest.run is not None
-    assert nearest.run.commit == place.main[1]
+    assert nearest.run.code.commit == place.main[1]
     assert f"1 commit before the base; a run of {place.main[2][:7]} on {BRANCH} could not be read" in nearest.note
     place.repo.commit(BRANCH, files={f"evals/20990101000001-{place.main[1]}.zip": b"no zip"})
     pooled = await find_baseline(place, place.main[1])
     assert pooled.run is not None
-    assert (pooled.run.commit, pooled.pool) == (place.main[1], ())
+    assert (pooled.run.code.commit, pooled.pool) == (place.main[1], ())
     assert pooled.note.startswith("exact; a run of")
 
 

@@ -93,7 +93,7 @@ def test_report_recovers_finished_cases(killed: Project) -> None:
     run = read_run(folder)
     assert sorted(case.hash for case in run.cases) == [f"good {number}" for number in range(5)]
     assert [case.output for case in run.cases] == [case.hash for case in run.cases]
-    assert run.complete is False
+    assert run.end.complete is False
     assert "5 cases" in run.notices[-1]
     assert not any("run.json" in notice for notice in run.notices)
     assert killed.scoregate("gate", "scoregate-out").exit_code == 3

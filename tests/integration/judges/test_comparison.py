@@ -16,7 +16,7 @@ from scoregate.engine.run import finish_suite, run_suite
 from scoregate.judges import JudgeVersion, build_scorers, unstored_version
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 from scoregate.kernel.types.suite import Case, Description, Suite
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ async def run(*versions: JudgeVersion) -> Run:
     started = perf_counter()
     (log,) = await run_suite(suite, None)
     finish_suite(log, started)
-    return Run("run", 0.0, 1.0, "0", suites=(reduce_log(log),), complete=True)
+    return Run("run", 0.0, RunEnd(1.0, complete=True), RunCode("0"), suites=(reduce_log(log),))
 
 
 def rows(new: Run, old: Run) -> dict[str, Row]:

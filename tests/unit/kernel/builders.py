@@ -25,7 +25,8 @@ from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.evidence import list_sources
 from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunScope
 
 ERROR = ErrorInfo("ValueError", "broken")
 HALF = Threshold(gte=0.5)
@@ -95,7 +96,15 @@ def run_of(*suites: ExampleSuite, scripts: Sequence[Script] | None = None, filte
     list(fold.close())
     ended = [Script(name, exit_code=0) for name in dict.fromkeys(suite.script for suite in suites)]
     found = tuple(ended if scripts is None else scripts)
-    return Run("run", 0.0, 1.0, "0", suites=fold.results(), scripts=found, complete=True, filters=filters)
+    return Run(
+        "run",
+        0.0,
+        RunEnd(1.0, complete=True),
+        RunCode("0"),
+        RunScope(filters=filters),
+        suites=fold.results(),
+        scripts=found,
+    )
 
 
 def compared(new: ExampleSuite, old: ExampleSuite | None) -> Comparison:

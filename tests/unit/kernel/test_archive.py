@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.runs import change_run
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive import RunWriter, read_run, run_folder
-from scoregate.kernel.judge.archive.run_json import RUN_FIELDS, SUITE_FIELDS
+from scoregate.kernel.judge.archive.run_json import SUITE_FIELDS
 from scoregate.kernel.types.evaluation import Assertion, Evaluation, Label, Threshold, Usage
 from scoregate.kernel.types.event_values import (
     ErrorInfo,
@@ -31,7 +32,10 @@ from scoregate.kernel.types.event_values import (
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
 from scoregate.kernel.types.runs.reducer import add_undeclared
-from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.reuse import REUSED_FROM, ReusedRun
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, RunInfo, Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunScope
+from scoregate.kernel.types.slots import NO_SLOTS, Slot
 
 FULL = CaseResult(
     0,
@@ -73,7 +77,7 @@ FULL = CaseResult(
 
 def make_run(count: int = 1, **changes: Any) -> Run:
     suites = tuple(SuiteResult(f"s{index}", f"s{index}", complete=True) for index in range(count))
-    return replace(Run("id", 1.0, 2.5, "0.1", complete=True, suites=suites), **changes)
+    return change_run(Run("id", 1.0, RunEnd(2.5, complete=True), RunCode("0.1"), suites=suites), **changes)
 
 
 def write(folder: Path, cases: list[CaseResult], run: Run | None = None) -> Run:
@@ -123,8 +127,8 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
         {"e": EvaluatorInfo("e", Fingerprint("1", "2", "3", "m"), higher_is_better=False)},
         {"model": "x", "k": 1},
         4,
-        (ErrorInfo("E", "m"),),
-        ("review",),
+        errors=(ErrorInfo("E", "m"),),
+        reviews=("review",),
         complete=True,
         assertion_failed=True,
         duration_s=1.5,
@@ -161,16 +165,25 @@ def test_a_run_round_trips(tmp_path: Path) -> None:
     assert list(stored_run.suites[0].cases) == [FULL, *make_cases(2)]
 
 
-def test_run_json_has_every_field() -> None:
-    assert {each.name for each in fields(Run)} - RUN_FIELDS == {
-        "suites",
-        "companions",
-        "read",
-        "read_inputs",
-        "read_media",
-        "slots",
-    }
-    assert {each.name for each in fields(SuiteResult)} - SUITE_FIELDS == {"trials"}
+def test_run_json_has_every_field(tmp_path: Path) -> None:
+    write(tmp_path, make_cases(1))
+    stored = json.loads((tmp_path / "run.json").read_text(encoding="utf-8")).keys() | {"dependencies", "history"}
+    parts = {each.name for part in (RunCode, RunEnd, RunScope) for each in fields(part)}
+    assert {each.name for each in fields(RunInfo)} - {"code", "end", "scope"} | parts <= stored
+    assert {each.name for each in fields(SuiteResult)} - {*SUITE_FIELDS} == {"trials"}
+
+
+def test_slots_that_were_fields_keep_their_place_in_run_json(tmp_path: Path) -> None:
+    reused = ReusedRun("a", 1.0, 2.0)
+    write(tmp_path, make_cases(1))
+    empty = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    write(tmp_path, make_cases(1), make_run(slots=NO_SLOTS.put(Slot("newer", int), 1).put(REUSED_FROM, reused)))
+    full = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert list(empty)[-4:] == ["reused_from", "model_calls", "shard", "estimate"]
+    assert (empty["reused_from"], empty["estimate"]) == (None, None)
+    assert list(full) == [*empty, "newer"]
+    assert full["reused_from"] == {"id": "a", "started": 1.0, "finished": 2.0, "attempt": 1}
+    assert read_run(tmp_path).slots.get(REUSED_FROM) == reused
 
 
 def test_run_json_has_totals_of_cases(tmp_path: Path) -> None:
@@ -354,7 +367,7 @@ def write_damaged(folder: Path, *lines: bytes) -> Run:
 def test_an_invalid_case_line_is_a_notice(tmp_path: Path, line: bytes) -> None:
     run = write_damaged(tmp_path, line, b'{"suite":0,"hash":"last"}')
     assert any("1 lines are not valid cases; the first is line 4" in notice for notice in run.notices)
-    assert not run.complete
+    assert not run.end.complete
     assert [case.hash for case in run.suites[0].cases] == run.suites[0].columns.hashes == ["h0", "h1", "h2", "last"]
 
 
@@ -374,7 +387,7 @@ def test_an_endless_line_is_not_read_into_memory(tmp_path: Path, monkeypatch: py
 def test_a_duplicate_case_counts_once(tmp_path: Path) -> None:
     run = write_damaged(tmp_path, b'{"suite":0,"hash":"h1"}')
     assert any("1 cases appear twice" in notice for notice in run.notices)
-    assert not run.complete
+    assert not run.end.complete
     assert len(run.suites[0].columns) == len(list(run.cases)) == 3
 
 
@@ -396,7 +409,7 @@ def test_a_truncated_file_keeps_its_cases(tmp_path: Path) -> None:
     for kept in (0.9, 0.5, 0.01, 0):
         path.write_bytes(data[: int(len(data) * kept)])
         run = read_run(tmp_path)
-        assert (run.complete, run.suites[0].complete) == (False, False)
+        assert (run.end.complete, run.suites[0].complete) == (False, False)
         assert any("are missing" in notice for notice in run.notices)
         assert len(list(run.cases)) == len(run.suites[0].columns) == pytest.approx(20_000 * kept, rel=0.2, abs=300)
 
@@ -414,7 +427,7 @@ def test_an_uncompressed_file_is_reported(tmp_path: Path) -> None:
     write(tmp_path, make_cases(3))
     (tmp_path / "cases.jsonl.gz").write_bytes(b"hello")
     run = read_run(tmp_path)
-    assert not run.complete
+    assert not run.end.complete
     assert any("cut off or damaged" in notice for notice in run.notices)
 
 

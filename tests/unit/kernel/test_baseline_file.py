@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.test_earlier_runs import make_dependencies, make_run
 
 from scoregate.errors import RecordError
@@ -20,10 +21,11 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.dependencies import Dependency
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, RunShard, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunShard
 
 pytestmark = pytest.mark.anyio
-RUN = Run("id", 0.0, 1000.0, "0", complete=True, commit="a1b2c3d4e5", branch="main")
+RUN = Run("id", 0.0, RunEnd(1000.0, complete=True), RunCode("0", commit="a1b2c3d4e5", branch="main"))
 
 
 async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
@@ -39,7 +41,7 @@ async def test_a_path_is_read_and_described(tmp_path: Path) -> None:
 async def test_a_shard_is_refused(tmp_path: Path) -> None:
     for number in (1, 2):
         with RunWriter(tmp_path / "bases" / str(number) / "run") as writer:
-            writer.finish(replace(RUN, id=f"{number}", shard=RunShard("f" * 16, number, 2, "a" * 16)))
+            writer.finish(change_run(RUN, id=f"{number}", shard=RunShard("f" * 16, number, 2, "a" * 16)))
     for path in ("bases", "bases/1"):
         with pytest.raises(RecordError, match=r"is shard 1 of 2, which has only a part of the cases"):
             await find_file_baseline(tmp_path, Settings(baseline=path))
@@ -53,8 +55,8 @@ async def test_a_shard_is_refused(tmp_path: Path) -> None:
 
 
 async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
-    old = replace(RUN, id="old", commit="0ld", finished=1.0)
-    for name, run in {"a": RUN, "b": replace(RUN, id="twin", finished=900.0), "c": old}.items():
+    old = change_run(RUN, id="old", commit="0ld", finished=1.0)
+    for name, run in {"a": RUN, "b": change_run(RUN, id="twin", finished=900.0), "c": old}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
     baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
@@ -65,7 +67,7 @@ async def test_runs_of_one_commit_are_pooled(tmp_path: Path) -> None:
 
 
 async def test_runs_with_uncommitted_changes_have_no_commit(tmp_path: Path) -> None:
-    for name, run in {"a": RUN, "b": replace(RUN, id="dirty", finished=900.0, dirty=True)}.items():
+    for name, run in {"a": RUN, "b": change_run(RUN, id="dirty", finished=900.0, dirty=True)}.items():
         with RunWriter(tmp_path / "bases" / name / "run") as writer:
             writer.finish(run)
     baseline = await find_file_baseline(tmp_path, Settings(baseline="bases"))
@@ -149,9 +151,9 @@ async def test_a_baseline_that_is_no_folder_has_a_suggestion(tmp_path: Path) -> 
     ("run", "note"),
     [
         (RUN, "stored run"),
-        (replace(RUN, complete=False), "stored run, incomplete"),
+        (change_run(RUN, complete=False), "stored run, incomplete"),
         (
-            replace(RUN, dirty=True, notices=("x", "cases.jsonl.gz: cut")),
+            change_run(RUN, dirty=True, notices=("x", "cases.jsonl.gz: cut")),
             "stored run, with uncommitted changes, cases.jsonl.gz: cut",
         ),
     ],
@@ -161,12 +163,12 @@ def test_a_run_is_described(run: Run, note: str) -> None:
 
 
 async def test_unchanged_runs_of_other_commits_count(tmp_path: Path) -> None:
-    newest = replace(make_run([1.0] * 12, "new"), branch="main", finished=9.0)
-    same = replace(make_run([1.0] * 12, "same"), branch="main", finished=8.0)
+    newest = change_run(make_run([1.0] * 12, "new"), branch="main", finished=9.0)
+    same = change_run(make_run([1.0] * 12, "same"), branch="main", finished=8.0)
     others = (
         replace(same, id="changed", dependencies=make_dependencies(Dependency("file", "prompt.md", "other"))),
-        replace(same, id="elsewhere", branch="change"),
-        replace(same, id="dirty", dirty=True),
+        change_run(same, id="elsewhere", branch="change"),
+        change_run(same, id="dirty", dirty=True),
     )
     for run in (newest, same, *others):
         with RunWriter(tmp_path / "bases" / run.id / "run") as writer:

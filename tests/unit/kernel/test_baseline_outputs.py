@@ -12,7 +12,7 @@ from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.runs.baseline_outputs import battle_key, dump_baseline_outputs, read_baseline_outputs
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def make_suite(
@@ -25,7 +25,7 @@ def make_suite(
 
 
 def dump(*suites: SuiteResult) -> dict[tuple[str, str], Any]:
-    return read_baseline_outputs(dump_baseline_outputs(Run("run", 0.0, 1.0, "0", suites=suites)))
+    return read_baseline_outputs(dump_baseline_outputs(Run("run", 0.0, RunEnd(1.0), RunCode("0"), suites=suites)))
 
 
 def test_the_first_trial_of_each_case_is_kept() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
@@ -28,7 +29,7 @@ GOOD = run_of(ExampleSuite(scored(*[1.0] * 20), tags={"c0": ("critical",)}))
 
 def make_run(passing: int, cases: int = 100, *, commit: str | None = None) -> Run:
     scores = [1.0] * passing + [0.0] * (cases - passing)
-    return replace(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
+    return change_run(run_of(ExampleSuite(scored(*scores), threshold=None)), commit=commit)
 
 
 def list_rule(found: Verdict, rule: str) -> list[Finding]:

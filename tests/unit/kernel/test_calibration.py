@@ -21,7 +21,7 @@ from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Limits, Policy, Severity, policy_differences
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.text_column import TextColumn
 
 JUDGE = Fingerprint(source="s", prompt="p", parameters="q", model="gpt-4o")
@@ -41,7 +41,7 @@ def run_of(mean: float, fingerprint: Fingerprint | None = JUDGE, n: int = 60) ->
     columns.scores["polite"] = array("d", [1.0 if index < mean * n else 0.0 for index in range(n)])
     infos = {"polite": EvaluatorInfo("polite", fingerprint)}
     suite = SuiteResult("bot", "bot", evaluators=infos, trials=Trials(columns), complete=True)
-    return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
+    return Run("run", started=0, end=RunEnd(1, complete=True), code=RunCode("1"), suites=(suite,))
 
 
 def verdict(limits: Limits, calibrations: Calibrations, *, fewest: int = 50, old: Run | None = None) -> Verdict:

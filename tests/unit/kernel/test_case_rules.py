@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.runs import change_run
 from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
@@ -25,7 +26,7 @@ def tagged(*cases: str, tag: str = "critical") -> Mapping[str, tuple[str, ...]]:
 
 def judge(new: ExampleSuite, old: ExampleSuite, policy: Policy, **run: str) -> Verdict:
     base: Run = run_of(old)
-    return evaluate_gates(compare(replace(run_of(new), **run), base), policy)  # type: ignore[arg-type]
+    return evaluate_gates(compare(change_run(run_of(new), **run), base), policy)  # type: ignore[arg-type]
 
 
 def problems(verdict: Verdict) -> list[tuple[str, str]]:

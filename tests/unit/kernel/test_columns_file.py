@@ -16,7 +16,7 @@ from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo, PairwiseCom
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def _write(folder: Path, cases: list[CaseResult]) -> None:
             SuiteResult(f"s{index}", f"s{index}", complete=True, trials=Trials(each))
             for index, each in enumerate(suites)
         )
-        writer.finish(Run("id", 1.0, 2.0, "0", complete=True, suites=results), with_columns=True)
+        writer.finish(Run("id", 1.0, RunEnd(2.0, complete=True), RunCode("0"), suites=results), with_columns=True)
 
 
 def _as_text(run: Run) -> list[dict[str, str]]:
@@ -72,7 +72,7 @@ def test_columns_equal_those_of_the_parsed_cases(tmp_path: Path, monkeypatch: py
         loaded = read_run(tmp_path)
     (tmp_path / COLUMNS_FILE).unlink()
     parsed = read_run(tmp_path)
-    assert loaded.complete == parsed.complete
+    assert loaded.end.complete == parsed.end.complete
     assert loaded.notices == parsed.notices == ()
     assert _sorted_sets(_as_text(loaded)) == _sorted_sets(_as_text(parsed))
     assert [list(suite.columns.scores) for suite in loaded.suites] == [["a", "b", "c"], ["z"], []]

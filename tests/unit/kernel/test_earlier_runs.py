@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
@@ -43,7 +44,7 @@ def make_dependencies(*uses: Dependency, name: str = "evals/demo.py", **fields: 
 
 def make_run(scores: Sequence[float], commit: str = "base", *uses: Dependency, finished: float = 1.0) -> Run:
     """A run with the recorded dependencies of its one suite."""
-    return replace(
+    return change_run(
         run_of(ExampleSuite(scored(*scores))),
         id=f"run {commit}",
         commit=commit,
@@ -72,7 +73,7 @@ def test_the_same_uses_have_the_same_digest() -> None:
         replace(base, dependencies=make_dependencies(PROMPT, modules=("app",))),
         replace(base, dependencies=native),
         replace(base, conditions=Conditions("code", "other")),
-        replace(base, version="1"),
+        change_run(base, version="1"),
     )
     assert len({str(digest_states(each)) for each in (base, *changed)}) == 7
     assert digest_states(replace(base, dependencies=replace(base.dependencies, data={".csv": "3"}))) == state
@@ -163,7 +164,7 @@ def test_runs_before_a_step_of_the_provider_do_not_count() -> None:
     # the newest of them is from after it; a run behind the step doesn't count, whatever its scores
     some = compare(new, base, earlier=make_earlier(base, FLAT, before, FLAT)[::-1])
     assert some.rows[0].base_runs.count == 2
-    assert [run.commit for run in some.earlier_runs] == ["c0"]
+    assert [run.code.commit for run in some.earlier_runs] == ["c0"]
 
 
 def test_a_run_agrees_if_chance_would_often_differ_as_much() -> None:
@@ -245,7 +246,7 @@ def test_a_history_has_states() -> None:
     first = history_after(base)
     assert first.suites["demo"].states == (state,)
     second = replace(make_run(FLAT, "two", Dependency("file", "b", ""), finished=2.0), history=first)
-    third = replace(run_of(ExampleSuite(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
+    third = change_run(run_of(ExampleSuite(scored(*FLAT))), commit="three", finished=3.0, history=history_after(second))
     states = history_after(third).suites["demo"].states
     assert (states[0], states[2]) == (state, None)
     assert states[1] not in (None, state)

@@ -16,7 +16,7 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Limits, Policy
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def make_run(thresholds: Mapping[str, Threshold | None], *, digests: Mapping[str, str] | None = None) -> Run:
@@ -26,7 +26,7 @@ def make_run(thresholds: Mapping[str, Threshold | None], *, digests: Mapping[str
         digest = (digests or {}).get(case, "")
         columns.add(CaseResult(0, case, digest=digest, evaluations={"e": Evaluation(0.6, threshold)}))
     suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns))
-    return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
+    return Run("run", 0.0, RunEnd(1.0, complete=True), RunCode("0"), suites=(suite,))
 
 
 def count_lowered(new: Run, old: Run) -> str:

@@ -11,7 +11,7 @@ from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Finger
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def run_of(trials: dict[str, str], sdk: str | None = None) -> Run:
@@ -23,7 +23,7 @@ def run_of(trials: dict[str, str], sdk: str | None = None) -> Run:
             errors = [CaseError(ErrorInfo("E", "no"))] if outcome == "E" else []
             columns.add(CaseResult(0, case, repeat, evaluations={"e": evaluation}, errors=errors))
     suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns), sdk=sdk)
-    return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
+    return Run("run", 0.0, RunEnd(1.0, complete=True), RunCode("0"), suites=(suite,))
 
 
 def list_flips(comparison: Comparison) -> tuple[list[str], list[str]]:
@@ -117,7 +117,7 @@ def test_only_failures_of_the_same_evaluators_are_flips() -> None:
         infos = {name: EvaluatorInfo(name) for name in ("same", *more)}
         infos["changed"] = EvaluatorInfo("changed", Fingerprint(prompt=prompt))
         suite = SuiteResult("s", "s", evaluators=infos, complete=True, trials=Trials(columns))
-        return Run("run", 0.0, 1.0, "0", complete=True, suites=(suite,))
+        return Run("run", 0.0, RunEnd(1.0, complete=True), RunCode("0"), suites=(suite,))
 
     passed = {"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (1.0, 1.0)}
     failed = {"a": (0.0, 1.0), "b": (1.0, 0.0), "c": (0.0, 0.0)}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison, compare
@@ -177,10 +178,10 @@ def test_a_run_that_failing_cases_stopped_has_this_problem_only() -> None:
     crashed = replace(script, name="evals/other.py", error=ErrorInfo("Crashed", "it crashed"))
     unfinished = ExampleSuite({"a": {"e": 0.0}, "b": {"e": 1.0}}, complete=False)
     for scripts, rules in (([script], ["stopped early"]), ([script, crashed], ["stopped early", "scripts end well"])):
-        run = replace(run_of(unfinished, scripts=scripts), complete=False, stopped="1 case failed")
+        run = change_run(run_of(unfinished, scripts=scripts), complete=False, stopped="1 case failed")
         found = evaluate_gates(compare(run, None), LENIENT)
         assert (found.exit_code, [one.rule for one in found.failed]) == (1, rules)
-    run = replace(run, stopped="")
+    run = change_run(run, stopped="")
     assert {one.rule for one in evaluate_gates(compare(run, None), LENIENT).failed} == {
         "run complete",
         "scripts end well",

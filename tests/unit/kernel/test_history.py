@@ -99,7 +99,7 @@ def test_an_invalid_history_is_dropped_with_a_notice(tmp_path: Path, what: str) 
     head["history"] = wrong if not isinstance(wrong, dict) or "runs" in wrong else make_record(wrong)
     (tmp_path / "run.json").write_text(json.dumps(head), "utf-8")
     run = read_run(tmp_path)
-    assert (run.history, run.complete, len(run.suites[0].columns)) == (History(), True, 2)
+    assert (run.history, run.end.complete, len(run.suites[0].columns)) == (History(), True, 2)
     (notice,) = run.notices
     assert notice.startswith("run.json: its history is ignored: ")
     assert len(notice) < 400

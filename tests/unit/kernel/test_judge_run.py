@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.steps import load_steps
@@ -24,7 +25,7 @@ UNREADABLE = Baseline(None, "the artifact can't be read", unreadable=True)
 def make_run(passing: int, settings: Settings | None = None, **fields: Any) -> Run:
     """A run of sixty cases, with the policy of its settings."""
     suite = ExampleSuite(scored(*[1.0] * passing, *[0.0] * (60 - passing)), **fields)
-    return replace(run_of(suite), commit="a1b2c3d4", policy=(settings or Settings()).policy().to_record())
+    return change_run(run_of(suite), commit="a1b2c3d4", policy=(settings or Settings()).policy().to_record())
 
 
 def list_failed(result: Judged) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from scoregate.kernel.types.event_values import PairwiseComparison
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import TrialRole, Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.store import Verdict, Winner, add_verdict, open_store
 
 
@@ -35,7 +35,15 @@ def write_pending(folder: Path) -> Run:
     columns.add(case)
     with RunWriter(folder) as writer:
         writer.add(case)
-        writer.finish(Run("1", 1.0, 2.0, "1", complete=True, suites=(SuiteResult("s", "s", trials=Trials(columns)),)))
+        writer.finish(
+            Run(
+                "1",
+                1.0,
+                RunEnd(2.0, complete=True),
+                RunCode("1"),
+                suites=(SuiteResult("s", "s", trials=Trials(columns)),),
+            )
+        )
     return read_run(folder)
 
 

@@ -23,7 +23,7 @@ from scoregate.kernel.types.media import MOST_BYTES, MediaFile
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None, keep: int = 0) -> Run:
@@ -35,7 +35,9 @@ def write_run(folder: Path, output: object, *files: bytes, of: Run | None = None
         writer.add(case := CaseResult(0, "a", output=output))
         columns = Columns()
         columns.add(case)
-        return writer.finish(Run("id", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", trials=Trials(columns)),)))
+        return writer.finish(
+            Run("id", 1.0, RunEnd(2.0), RunCode("1"), suites=(SuiteResult("s", "s", trials=Trials(columns)),))
+        )
 
 
 def read(run: Run, data: bytes) -> MediaFile | None:

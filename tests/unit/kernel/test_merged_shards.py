@@ -11,14 +11,14 @@ from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import SuitePart
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.run import Script, SuiteResult
+from scoregate.kernel.types.runs.run import RunEnd, Script, SuiteResult
 
 
 def test_calls_of_any_suite_are_summed_over_shards() -> None:
     """Each shard runs a part of a script whose calls can lack a suite."""
     usages = (Usage(1, cost=0.25), None, Usage(2, cost=0.5, calls=3))
     runs = [
-        SimpleNamespace(suites=(), scripts=(Script("a.sh", exit_code=0, duration_s=1, usage=each),), stopped="")
+        SimpleNamespace(suites=(), scripts=(Script("a.sh", exit_code=0, duration_s=1, usage=each),), end=RunEnd(0.0))
         for each in usages
     ]
     shards: Any = [SimpleNamespace(run=run) for run in runs]

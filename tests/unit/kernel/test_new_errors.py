@@ -12,7 +12,7 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import STATUSES, Status
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Limits, Policy
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.text_column import TextColumn
 
 POLICY = Policy(Limits(fail_on_regression=True, max_error_rate=None))
@@ -30,7 +30,7 @@ def run_of(errors: Sequence[Sequence[bool]], *, cluster_size: int = 1) -> Run:
     if cluster_size > 1:
         columns.clusters = {row: str(int(case[1:]) // cluster_size) for row, (case, _, _) in enumerate(trials)}
     suite = SuiteResult("bot", "bot", evaluators={"e": EvaluatorInfo("e")}, trials=Trials(columns), complete=True)
-    return Run("run", started=0, finished=1, version="1", suites=(suite,), complete=True)
+    return Run("run", started=0, end=RunEnd(1, complete=True), code=RunCode("1"), suites=(suite,))
 
 
 def judge(run: Run, base: Run) -> list[str]:

@@ -16,7 +16,7 @@ from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def run_of(scores: list[list[float]]) -> Run:
@@ -26,7 +26,7 @@ def run_of(scores: list[list[float]]) -> Run:
         for repeat, score in enumerate(repeats):
             columns.add(CaseResult(0, f"case {number}", repeat, evaluations={"e": Evaluation(score)}))
     suite = SuiteResult("s", "s", evaluators={"e": EvaluatorInfo("e")}, complete=True, trials=Trials(columns))
-    return Run("id", 0.0, 1.0, "0", complete=True, suites=(suite,))
+    return Run("id", 0.0, RunEnd(1.0, complete=True), RunCode("0"), suites=(suite,))
 
 
 def need_of(run: Run, base: Run | None, drop: float) -> RequiredSize:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
@@ -84,10 +85,10 @@ def test_means_include_all_cases_and_only_new_ones_are_compared() -> None:
 
 
 def test_sources_of_results_are_named_with_their_changes() -> None:
-    run = replace(run_of(), id="fb2f0fe9" * 4, commit="1234567890", branch="main")
+    run = change_run(run_of(), id="fb2f0fe9" * 4, commit="1234567890", branch="main")
     assert describe_source(run).name == "main@1234567"
-    assert describe_source(replace(run, dirty=True)).name == "main@1234567 with uncommitted changes"
-    assert describe_source(replace(run, commit=None)).name == "run fb2f0fe9"
+    assert describe_source(change_run(run, dirty=True)).name == "main@1234567 with uncommitted changes"
+    assert describe_source(change_run(run, commit=None)).name == "run fb2f0fe9"
 
 
 def test_carried_suites_are_no_measured_pairs_in_any_order() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
+from tests.runs import change_run
 from tests.unit.kernel.builders import ERROR, ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.types.runs.history import history_after, merge_histories, with_history_of
@@ -29,7 +30,7 @@ STEPS = st.tuples(COMMITS, st.booleans(), st.sets(st.sampled_from(["x", "y", "z"
 
 def run(at: int, *suites: ExampleSuite, commit: str | None = None, dirty: bool = False) -> Run:
     made = run_of(*suites)
-    return replace(made, id=f"run-{at}", finished=float(at), commit=commit, dirty=dirty, branch="main")
+    return change_run(made, id=f"run-{at}", finished=float(at), commit=commit, dirty=dirty, branch="main")
 
 
 def run_chain(*runs: Run) -> Run:
@@ -79,7 +80,7 @@ def test_a_later_run_of_a_commit_is_a_measurement_of_its_own() -> None:
     """A nightly job measures the same commit again. A job that runs again within an hour replaces its first attempt."""
     suite = ExampleSuite(scored(1.0))
     times = {"night 1": 0.0, "again": 3599.0, "night 2": 86400.0, "night 3": 172800.0}
-    nights = [replace(run(0, suite, commit="a"), id=name, finished=at) for name, at in times.items()]
+    nights = [change_run(run(0, suite, commit="a"), id=name, finished=at) for name, at in times.items()]
     history = run_chain(*nights, run(9, suite)).history
     assert [past.id for past in history.runs] == ["again", "night 2", "night 3"]
     first, last = history_after(run_chain(*nights[:3])), history_after(run_chain(nights[0], *nights[2:]))
@@ -136,7 +137,7 @@ def test_columns_that_do_not_fit_are_dropped() -> None:
 def test_very_long_names_leave_room_for_others() -> None:
     names = ["n" * MAX_HISTORY_BYTES, *(f"{index}" * 9000 for index in range(10, 60)), "short"]
     suite = ExampleSuite({"c": dict.fromkeys(names, 0.5)}, evaluators=tuple(map(info, names)))
-    newest = replace(run(1, suite), message="é" * 1000, branch="b" * 1000)
+    newest = change_run(run(1, suite), message="é" * 1000, branch="b" * 1000)
     history = run_chain(*(replace(newest, id=f"{index}") for index in range(30))).history
     assert len(to_json(history)) <= MAX_HISTORY_BYTES
     assert names[0] not in history.suite_history("demo").scores

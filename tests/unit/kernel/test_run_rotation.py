@@ -14,7 +14,7 @@ from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import TrialRole, Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 
 def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = "") -> Run:  # noqa: A002
@@ -26,7 +26,9 @@ def write(out: Path, number: float, *, keep: int = 3, cases: int = 2, id: str = 
             writer.add(case)
             columns.add(case)
         suite = SuiteResult("s", "s", complete=True, trials=Trials(columns))
-        run = writer.finish(Run(id or f"id {number}", number, number + 0.5, "0.1", complete=True, suites=(suite,)))
+        run = writer.finish(
+            Run(id or f"id {number}", number, RunEnd(number + 0.5, complete=True), RunCode("0.1"), suites=(suite,))
+        )
     (out / "new.html").write_text(f"of {number}")
     (out / "new.html").replace(out / "report.html")
     return run
@@ -75,7 +77,7 @@ def test_extra_trials_are_kept(tmp_path: Path) -> None:
     write(tmp_path, 1)
     more = tmp_path / "run" / "extra-1"
     with RunWriter(more) as writer:
-        writer.finish(Run("more", 1, 2, "0.1", complete=True))
+        writer.finish(Run("more", 1, RunEnd(2, complete=True), RunCode("0.1")))
     write(tmp_path, 2)
     assert [run.id for run in read_run(list_kept(tmp_path)[0]).companions_of(TrialRole.EXTRA)] == ["more"]
     assert read_run(tmp_path).companions == {}

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.runs import change_run
 from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.types.runs.model_calls import ModelCalls
 from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
-from scoregate.kernel.types.runs.run import Run, RunShard, Script
+from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.run_scope import RunShard
 
 GOOD = ExampleSuite(scored(*[1.0] * 12))
 
@@ -47,13 +49,13 @@ def test_a_suite_may_be_missing_for_a_reason() -> None:
     run = run_script("demo", "gone")
     shard = RunShard("p", 1, 2, "id", contents=("a", "b"))
     for excused in (
-        replace(run, skipped=("gone",)),
-        replace(run, selection="--last-failed"),
-        replace(run, filters=("demo",)),
+        change_run(run, skipped=("gone",)),
+        change_run(run, selection="--last-failed"),
+        change_run(run, filters=("demo",)),
     ):
         assert find_values(excused, "suites report") == []
-    assert find_values(replace(run, filters=("*o*",)), "suites report") == ["gone in evals/demo.py"]
-    assert find_values(replace(run, shard=shard), "run complete") == ["it is shard 1 of 2"]
+    assert find_values(change_run(run, filters=("*o*",)), "suites report") == ["gone in evals/demo.py"]
+    assert find_values(change_run(run, shard=shard), "run complete") == ["it is shard 1 of 2"]
 
 
 def test_most_calls_through_the_gateway_are_answered() -> None:
@@ -93,7 +95,7 @@ def test_a_limit_that_matches_nothing_is_reported(name: str) -> None:
 
 @pytest.mark.parametrize("name", MISSPELT)
 def test_other_suites_may_have_what_a_limit_names_if_files_were_named(name: str) -> None:
-    narrowed = replace(run_of(GOOD), narrowed=True)
+    narrowed = change_run(run_of(GOOD), narrowed=True)
     for policy in (
         Policy(MISSPELT[name]),
         Policy(Limits(), {"*": MISSPELT[name]}),
@@ -106,7 +108,7 @@ def test_other_suites_may_have_what_a_limit_names_if_files_were_named(name: str)
 
 def test_a_limit_of_the_command_line_is_meant_for_this_run() -> None:
     limits = Limits(min_score={"accuracy": 0.5}, origin={"min_score.accuracy": "--min-score"})
-    narrowed = replace(run_of(GOOD), narrowed=True)
+    narrowed = change_run(run_of(GOOD), narrowed=True)
     assert find_values(narrowed, "limits apply", Policy(limits)) == ["accuracy in min_score matches no evaluator"]
 
 
@@ -115,10 +117,10 @@ def test_a_pattern_that_matches_no_suite_is_reported() -> None:
     assert find_values(run, "limits apply", policy) == ["dmo matches none of the suites that ran: demo"]
     unfinished = replace(run, scripts=(*run.scripts, Script("evals/other.py", exit_code=2)))
     for other in (
-        replace(run, narrowed=True),
-        replace(run, filters=("demo",)),
-        replace(run, skipped=("dmo",)),
-        replace(run, complete=False),
+        change_run(run, narrowed=True),
+        change_run(run, filters=("demo",)),
+        change_run(run, skipped=("dmo",)),
+        change_run(run, complete=False),
         unfinished,
     ):
         assert find_values(other, "limits apply", policy) == []
@@ -134,8 +136,8 @@ def test_a_critical_limit_without_a_critical_case_is_reported() -> None:
     assert find_values(misspelt, "limits apply", policy) == [f"{value}; the tags are b, critcal"]
     for run, base in ((tagged, None), (run_of(GOOD), tagged)):
         assert find_values(run, "limits apply", policy, base) == []
-    assert find_values(replace(run_of(GOOD), selection="--sample"), "limits apply", policy) == []
-    assert find_values(replace(run_of(GOOD), narrowed=True), "limits apply", policy) == []
+    assert find_values(change_run(run_of(GOOD), selection="--sample"), "limits apply", policy) == []
+    assert find_values(change_run(run_of(GOOD), narrowed=True), "limits apply", policy) == []
 
 
 def test_a_trial_that_never_ended_leaves_the_run_unmeasurable() -> None:
@@ -168,14 +170,14 @@ def test_a_script_may_exit_with_1_for_its_own_assertion_only() -> None:
 
 def test_a_run_without_suites_says_why() -> None:
     ended = [Script("evals/demo.py", exit_code=0)]
-    skipped = replace(run_of(scripts=ended, filters=("demo",)), skipped=("demo",))
+    skipped = change_run(run_of(scripts=ended, filters=("demo",)), skipped=("demo",))
     assert find_values(skipped, "something ran") == ["all were skipped"]
     assert find_values(run_of(scripts=[]), "something ran") == ["none was found"]
-    selected = replace(run_of(scripts=ended), selection="-k refund")
+    selected = change_run(run_of(scripts=ended), selection="-k refund")
     assert find_values(selected, "something ran") == ["no case matches -k refund"]
-    failed = replace(run_of(scripts=[]), selection="--last-failed")
+    failed = change_run(run_of(scripts=[]), selection="--last-failed")
     assert find_values(failed, "something ran") == ["no case matches --last-failed"]
-    assert find_values(replace(failed, selection="-k refund"), "something ran") == ["none was found"]
+    assert find_values(change_run(failed, selection="-k refund"), "something ran") == ["none was found"]
     assert find_values(run_of(scripts=[Script("evals/demo.py", exit_code=2)]), "something ran") == []
 
 
@@ -183,7 +185,7 @@ def test_errors_of_trials_that_a_stop_left_open_are_reported_once() -> None:
     cases = {**scored(*[1.0] * 8), "open": ERROR, "other": ERROR}
     suite = replace(run_of(ExampleSuite(cases, complete=False)).suites[0], planned=20)
     for unfinished, stopped, reported in ((2, "1 case failed", 0), (1, "1 case failed", 1), (2, "", 1), (0, "", 1)):
-        run = replace(run_of(GOOD), suites=(replace(suite, unfinished=unfinished),), stopped=stopped)
+        run = change_run(run_of(GOOD), suites=(replace(suite, unfinished=unfinished),), stopped=stopped)
         found = find_values(run, "error rate", Policy(Limits(max_error_rate=0.05)))
         assert len(found) == reported, (unfinished, stopped)
 

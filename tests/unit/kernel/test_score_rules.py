@@ -17,7 +17,7 @@ from scoregate.kernel.types.events import CaseFinished, CaseStarted, Errored, Ev
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy, policy_differences
 from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 from scoregate.kernel.types.runs.score_rules import ScoreRules
 
 WORDS = EvaluatorCriteria(scale=(0, 500), threshold=Threshold(gte=100))
@@ -42,7 +42,7 @@ def reduce_events(
     reducer = RunReducer(rules=ScoreRules(Criteria(evaluators=rules or {})))
     every = (reducer.apply("log", None, event) for event in events(*scores, evaluators=evaluators))
     cases = [case for case in every if case is not None]
-    return Run("r", 0, 0, "1", complete=True, suites=reducer.results()), cases
+    return Run("r", 0, RunEnd(0, complete=True), RunCode("1"), suites=reducer.results()), cases
 
 
 def test_a_scale_maps_scores_and_the_thresholds_of_settings_and_suite() -> None:

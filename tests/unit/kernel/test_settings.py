@@ -13,7 +13,7 @@ from scoregate.errors import SettingsError
 from scoregate.kernel.judge.policy import choose_policy, read_stored_policy
 from scoregate.kernel.judge.settings import BaselineKind, Settings, load_settings
 from scoregate.kernel.run.conditions import read_conditions
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 
 
 def write(root: Path, text: str, name: str = "scoregate.toml") -> Path:
@@ -303,7 +303,7 @@ def test_the_policy_of_a_run_is_read_as_it_was_written() -> None:
             "*": {"ignore": True, "higher_is_better": False},
         },
     )
-    run = Run("b", 0, 0, "1", policy=json.loads(json.dumps(settings.policy().to_record())))
+    run = Run("b", 0, RunEnd(0), RunCode("1"), policy=json.loads(json.dumps(settings.policy().to_record())))
     assert read_stored_policy(run) == settings.policy()
 
 
@@ -312,7 +312,7 @@ async def test_results_of_another_cluster_setting_are_not_reused(tmp_path: Path)
     suites = ({}, {"bot": {"cluster": "document"}}, {"bot": {"cluster": "topic"}}, {"*": {"cluster": "topic"}})
     chosen = [Settings(policy_from="base", suites=each) for each in suites]
     for own in chosen:
-        base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(own.policy().to_record())))
+        base = Run("b", 0, RunEnd(0), RunCode("1"), policy=json.loads(json.dumps(own.policy().to_record())))
         problems = [choose_policy(other, base).problem for other in chosen]
         assert [not problem for problem in problems] == [other is own for other in chosen]
     conditions = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
@@ -342,7 +342,7 @@ async def test_results_of_other_evaluator_settings_are_not_reused(tmp_path: Path
     words, every = {"words": {"ignore": False}}, {"*": {"ignore": True}}
     chosen = [Settings(policy_from="base", evaluators=each) for each in (every | words, words | every, every)]
     for own in chosen:
-        base = Run("b", 0, 0, "1", policy=json.loads(json.dumps(own.policy().to_record())))
+        base = Run("b", 0, RunEnd(0), RunCode("1"), policy=json.loads(json.dumps(own.policy().to_record())))
         assert [not choose_policy(other, base).problem for other in chosen] == [other is own for other in chosen]
     conditions = [(await read_conditions(tmp_path, each, None)).settings for each in chosen]
     assert len(set(conditions)) == len(chosen)

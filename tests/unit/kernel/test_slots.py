@@ -35,6 +35,16 @@ def test_stored_data_is_read_when_a_feature_asks_for_it() -> None:
     assert Slots({"live": 1}).get(LIVE) is None
 
 
+def test_stored_data_is_read_once() -> None:
+    slots = Slots({"counted": [{"case": "a", "runs": 3}]})
+    assert slots.get(STORED) is slots.get(STORED)
+
+
+def test_only_what_is_stored_for_some_slots_is_selected() -> None:
+    slots = Slots({"counted": [{"case": "a"}], "other": 1}).put(LIVE, 1)
+    assert dict(slots.select([STORED, LIVE]).to_stored()) == {"counted": [{"case": "a"}]}
+
+
 def test_damaged_data_names_its_place_and_hurts_its_feature_only() -> None:
     slots = Slots({"counted": [{"case": "a", "runs": "many"}]})
     assert slots.get(LIVE) is None

@@ -54,7 +54,7 @@ def test_flushed_cases_are_the_last_run(output_folder: Path) -> None:
     for named in (output_folder, output_folder / "run", output_folder / "run" / "run.json"):
         run = read_run(latest_run(named))
         assert hashes(run) == ["h0", "h1", "h2"]
-        assert run.complete is False
+        assert run.end.complete is False
         assert "killed" in run.notices[-1]
         assert not any("damaged" in notice for notice in run.notices)
     assert hashes(read_run(output_folder / "run")) == ["h0"]
@@ -69,7 +69,7 @@ def test_recovery_adds_a_run(output_folder: Path) -> None:
     run = read_run(found.folder)
     assert found.folder.parent == output_folder / "interrupted"
     assert hashes(run) == ["h0", "h1", "h2"]
-    assert run.complete is False
+    assert run.end.complete is False
     assert latest_run(output_folder) == found.folder
     assert hashes(read_run(output_folder / "run")) == ["h0"]
     assert recover(output_folder) == []
@@ -116,10 +116,10 @@ def test_a_run_stopped_after_its_suites_is_incomplete(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="killed"):
         measured()
-    assert read_run(latest_run(tmp_path)).complete is False
+    assert read_run(latest_run(tmp_path)).end.complete is False
     (found,) = recover(tmp_path)
     assert "incomplete" in found.notice
-    assert read_run(tmp_path / "run").complete is False
+    assert read_run(tmp_path / "run").end.complete is False
     assert hashes(read_run(tmp_path / "run")) == ["h0", "h1"]
     assert not (tmp_path / "run" / "in-progress.json").exists()
 

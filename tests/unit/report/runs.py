@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.runs import change_run
+
 from scoregate.features.slices.cases import collect_slices
 from scoregate.features.slices.declare import MAX_SLICE_DROP
 from scoregate.features.slices.rows import add_slices
@@ -32,7 +34,7 @@ from scoregate.kernel.types.events import (
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(
@@ -138,23 +140,18 @@ def make_run(*suites: ExampleSuite, commit: str = "e4f5a6b", branch: str | None 
                 cases.append(case)
     cases.extend(fold.close())
     scripts = tuple(Script(f"evals/{suite.id}.py", exit_code=0) for suite in suites)
-    defaults: dict[str, Any] = {
-        "scripts": scripts,
-        "started": NOW - 90,
-        "finished": NOW - 18,
-        "complete": True,
-    } | fields
-    return Run(
-        id=f"run-{commit}",
-        version="1.0.0",
-        commit=commit + "0" * (40 - len(commit)),
-        branch=branch,
+    run = Run(
+        f"run-{commit}",
+        NOW - 90,
+        RunEnd(NOW - 18, complete=True),
+        RunCode("1.0.0", commit=commit + "0" * (40 - len(commit)), branch=branch),
+        scripts=scripts,
         suites=tuple(
             replace(suite, trials=replace(suite.trials, read=_of(cases, at))) for at, suite in enumerate(fold.results())
         ),
         read=lambda: iter(cases),
-        **defaults,
     )
+    return change_run(run, **fields)
 
 
 def _of(cases: list[CaseResult], suite: int) -> Callable[[], Iterator[CaseResult]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison
@@ -17,7 +16,7 @@ DAY = 86_400.0
 
 def run(commit: str, day: float, *suites: str) -> Run:
     specs = (ExampleSuite(scored(1.0), id=each) for each in suites or ("a", "b"))
-    return replace(run_of(*specs), id=commit, commit=commit, branch="main", finished=day * DAY)
+    return change_run(run_of(*specs), id=commit, commit=commit, branch="main", finished=day * DAY)
 
 
 def describe(base: Run, *earlier: Run, pooled: int = 1) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.runs import change_run
 from tests.unit.report.example_views import EXAMPLES
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, view_of
@@ -116,7 +117,7 @@ def test_the_result_has_a_value_for_each_run_in_every_row() -> None:
 def test_texts_of_past_runs_are_escaped(text: str) -> None:
     suite = ExampleSuite("demo", [Trial("h", [Score(text or "e", 0.5)])])
     base = make_base(suite, message=text)
-    run = with_history_of(make_run(suite), history_after(replace(base, branch=text)))
+    run = with_history_of(make_run(suite), history_after(change_run(base, branch=text)))
     page = "".join(render(view_of(run, base, context=replace(CONTEXT, generated_at=NOW))))
     head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
     assert "Last runs" in head

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
+from tests.runs import change_run
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
@@ -106,7 +107,7 @@ def test_the_pass_rate_drop_is_of_common_cases() -> None:
 
 def test_a_baseline_without_a_commit_is_not_named_by_its_id() -> None:
     suite = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(10)])
-    text = comment(view_of(make_run(suite), replace(make_base(suite), commit=None)))
+    text = comment(view_of(make_run(suite), change_run(make_base(suite), commit=None)))
     assert "**Pass rate 90.0%** (±0 vs the baseline)" in text
 
 

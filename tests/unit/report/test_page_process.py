@@ -27,7 +27,7 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Policy
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 SECRET = "a password of the service"
 NAME, PLACES, OLD_PLACES = 2, 15, 16
@@ -59,7 +59,7 @@ def store_run(folder: Path, cases: Iterable[CaseResult], *files: bytes) -> Run:
             SuiteResult(id=name, label=name, complete=True, trials=Trials(each))
             for name, each in zip(("bot", "search"), columns, strict=True)
         )
-        writer.finish(Run(folder.name, 1.0, 2.0, "1", suites=suites, complete=True))
+        writer.finish(Run(folder.name, 1.0, RunEnd(2.0, complete=True), RunCode("1"), suites=suites))
     return read_run(folder)
 
 

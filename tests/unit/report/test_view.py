@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.runs import change_run
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
@@ -125,7 +126,7 @@ def test_a_gate_marks_the_row_that_it_names() -> None:
 def test_rows_of_filtered_suites_are_not_removed() -> None:
     run, base = make_run(make_suite([1.0])), make_base(make_suite([1.0]), make_suite([1.0], suite="other"))
     assert {row.state for row in view_of(run, base).rows} >= {ReportState.REMOVED}
-    filtered = view_of(replace(run, filters=("demo",)), base)
+    filtered = view_of(change_run(run, filters=("demo",)), base)
     assert [row.row.suite for row in filtered.rows] == ["demo"]
     assert "1 suite of the baseline skipped by a filter." in filtered.notices
 
@@ -267,7 +268,7 @@ def test_changes_of_cases_are_named() -> None:
 
 
 def test_runs_outside_git_and_ci_have_a_view() -> None:
-    run = replace(make_run(make_suite([1.0])), commit=None, branch=None)
+    run = change_run(make_run(make_suite([1.0])), commit=None, branch=None)
     view = view_of(run, replace(run, id="the-base"), context=replace(CONTEXT, repository=None, commit=None))
     assert view.base is not None
     assert (view.run.name, view.base.name) == (run.id, "the-base")

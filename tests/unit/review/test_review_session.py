@@ -13,7 +13,7 @@ from scoregate.errors import StoreError, UsageError
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.event_values import Choice, EvaluatorInfo, HumanReviewField, PairwiseComparison
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.store import OVERRIDES, VERDICTS, DirectoryStore, Verdict, Winner, add_verdict, open_store, read_verdicts
 from scoregate.store.review_records import upsert
 from scoregate.web.review_items import Side, find_battles, find_judged_scores
@@ -35,7 +35,9 @@ def queue(*names: str, battles: bool = True, choices: tuple[Choice, ...] = ()) -
             yield case
 
     tone = EvaluatorInfo("tone", choices=choices)
-    return build_queue(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"tone": tone}),), read=cases))
+    return build_queue(
+        Run("1", 1.0, RunEnd(2.0), RunCode("1"), suites=(SuiteResult("s", "s", evaluators={"tone": tone}),), read=cases)
+    )
 
 
 def state(session: ReviewSession, mark: str = "") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from scoregate.kernel.compare.agreement import digest_fingerprint
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.event_values import Choice, EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.store import OVERRIDES, Override, open_store
 from scoregate.web.review_export import format_lines, parse_lines, save_import, select_for_export
 from scoregate.web.review_queue import Queue, build_queue, count_scores, draw_sample
@@ -39,7 +39,7 @@ def run_of(cases: int = 40, repeats: int = 1, run: str = "1", choices: tuple[Cho
                 yield case
 
     infos = {"polite": EvaluatorInfo("polite", JUDGE, choices=choices), "short": EvaluatorInfo("short")}
-    return Run(run, 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators=infos),), read=read)
+    return Run(run, 1.0, RunEnd(2.0), RunCode("1"), suites=(SuiteResult("s", "s", evaluators=infos),), read=read)
 
 
 def names(queue: Queue) -> set[str]:
@@ -71,7 +71,9 @@ def rare_run(failing: int, cases: int, run: str = "1", **given: Any) -> Run:
             case.evaluations["polite"] = Evaluation(float(index >= failing), Threshold(gte=1) if index % 2 else None)
             yield case
 
-    return Run(run, 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators={"polite": info}),), read=read)
+    return Run(
+        run, 1.0, RunEnd(2.0), RunCode("1"), suites=(SuiteResult("s", "s", evaluators={"polite": info}),), read=read
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,9 @@ def test_the_sample_of_several_judges_has_each_ones_share() -> None:
             yield case
 
     infos = {name: EvaluatorInfo(name, JUDGE) for name in ("polite", "brief")}
-    queue = draw_sample(Run("1", 1.0, 2.0, "1", suites=(SuiteResult("s", "s", evaluators=infos),), read=read), 40)
+    queue = draw_sample(
+        Run("1", 1.0, RunEnd(2.0), RunCode("1"), suites=(SuiteResult("s", "s", evaluators=infos),), read=read), 40
+    )
     assert count_scores(queue) == {"brief": (0, 10), "polite": (6, 24)}
 
 

@@ -13,7 +13,7 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Criteria
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 SAME = Fingerprint(source="a1", prompt="b2", parameters="c3", model="m")
 BOOM = ErrorInfo("ValueError", "no")
@@ -66,7 +66,7 @@ def suite_of(
 
 def run_of(*suites: SuiteResult, name: str = "run") -> Run:
     """A run of these suites."""
-    return Run(name, started=0.0, finished=1.0, version="1", suites=suites)
+    return Run(name, started=0.0, end=RunEnd(1.0), code=RunCode("1"), suites=suites)
 
 
 def compared(new: SuiteResult, *olds: SuiteResult, criteria: Criteria | None = None) -> Comparison:

@@ -10,7 +10,7 @@ import pytest
 from starlette.types import Message
 
 from scoregate.kernel.judge.archive import RunWriter
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 from scoregate.web.server import AccessKeys
 from scoregate.web.view_app import build_view_app
 from scoregate.web.view_runs import ReportRenderer, RunList, find_runs
@@ -50,7 +50,7 @@ class CountedRunList:
 
 def write(folder: Path, number: int) -> None:
     with RunWriter(folder) as writer:
-        writer.finish(Run(f"id {number}", number, number, "0.1", complete=True))
+        writer.finish(Run(f"id {number}", number, RunEnd(number, complete=True), RunCode("0.1")))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ async def find_alert(work: Work, judged: Judged, judge: JudgeRun) -> Alert:
     problems = tuple(list_problems(judged.comparison, judged.verdict))[:MOST_PROBLEMS]
     declines = tuple(list_declines(judged.comparison, min_effect=settings.min_effect))
     if not problems:
-        is_known = run.complete and judged.verdict.conclusion is not Conclusion.UNMEASURABLE
+        is_known = run.end.complete and judged.verdict.conclusion is not Conclusion.UNMEASURABLE
         state = AlertState.NONE if is_known else AlertState.UNKNOWN
         return _with_declines(Alert(state), declines)
     cases = _list_cases(run, {each.suite for each in problems})
@@ -47,7 +47,7 @@ async def find_alert(work: Work, judged: Judged, judge: JudgeRun) -> Alert:
     repeats = settings.repeats if isinstance(settings.repeats, int) else 1
     part = restrict_plan(work.plan, cases, repeats=repeats)
     again = await ports.record(part, settings, (), folder=FOLDER)
-    if not again.complete:
+    if not again.end.complete:
         return _with_declines(Alert(AlertState.UNKNOWN, problems), declines)
     second = judge(_with_labels(again, run))
     confirmed_keys = {each.key for each in list_problems(second.comparison, second.verdict)}

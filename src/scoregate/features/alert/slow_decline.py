@@ -60,7 +60,7 @@ def find_slow_declines(comparison: Comparison, *, min_effect: float) -> Iterator
         `benchmarks/calibration_slow.py` simulates it.
     """
     run, found = comparison.run, []
-    if not run.complete or run.selection:
+    if not run.end.complete or run.scope.selection:
         return
     states, suites = digest_states(run), {suite.label: suite for suite in run.suites}
     for row in comparison.rows:
@@ -120,7 +120,7 @@ def _list_means(run: Run, suite: SuiteResult, evaluator: str, state: str) -> lis
     """
     past, own = run.history.suite_history(suite.label), suite.mean(evaluator)
     column, made_by = past.scores.get(evaluator, ()), evaluator_digest(suite.evaluators[evaluator])
-    if own is None or not column or run.dirty:
+    if own is None or not column or run.code.dirty:
         return []
     points = [
         point
@@ -139,4 +139,4 @@ def _is_unchanged(run: Run, past: SuiteHistory, index: int, state: str) -> bool:
     if not earlier.complete or earlier.dirty or earlier.id == run.id:
         return False
     is_same_state = bool(state and past.states) and past.states[index] == state
-    return is_same_state or (run.commit is not None and earlier.commit == run.commit)
+    return is_same_state or (run.code.commit is not None and earlier.commit == run.code.commit)

@@ -138,7 +138,7 @@ class PartLog:
             broken=plan.broken,
             launches=len(plan.launches),
             show_outputs=self.show_outputs,
-            head=replace(self._describe(state), complete=False),
+            head=self._describe(state).interrupt(),
             reducer=self.make_reducer(),
         )
         for offered in plan.offered:
@@ -258,11 +258,12 @@ class PartLog:
         if state.best is not None:
             run = read_run(state.best[0])
             others = tuple(script for script in run.scripts if script.name not in {each.name for each in scripts})
-            amend_run(state.best[0], replace(run, scripts=(*others, *scripts), complete=False))
+            amend_run(state.best[0], replace(run, scripts=(*others, *scripts)).interrupt())
             return state.best[0]
         folder = self.scratch / f"{number}-none"
         with RunWriter(folder) as writer:
-            writer.finish(replace(self._describe(state), scripts=scripts, complete=bool(scripts)))
+            run = self._describe(state)
+            writer.finish(replace(run, scripts=scripts, end=replace(run.end, complete=bool(scripts))))
         return folder
 
     def _end(self, state: PartState, *, is_complete: bool) -> tuple[_Attempt, Run]:
@@ -280,7 +281,8 @@ class PartLog:
         return attempt, run
 
     def _describe(self, state: PartState) -> Run:
-        return replace(self.head, id=uuid.uuid4().hex, finished=time.time(), shard=state.plan.shard)
+        end = replace(self.head.end, finished=time.time())
+        return replace(self.head, id=uuid.uuid4().hex, end=end).with_shard(state.plan.shard)
 
     def flush_if_due(self) -> None:
         """Write what has arrived to disk, so that a kill of this process can't lose it."""

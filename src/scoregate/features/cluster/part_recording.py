@@ -105,7 +105,7 @@ class PartRecorder:
                 scripts = selected.missing_nodes() if is_done and is_main else ()
                 run = replace(run, notices=(*run.notices, *selected.notices), scripts=(*run.scripts, *scripts))
             stopped = "" if is_done else dispatcher.problem or failures.describe()
-            run = replace(run, stopped=stopped, complete=run.complete and is_done)
+            run = replace(run, end=replace(run.end, stopped=stopped, complete=run.end.complete and is_done))
             amend_run(recorder.out / folder, run)
             shutil.rmtree(scratch, ignore_errors=True)
         return run

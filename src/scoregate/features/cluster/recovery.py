@@ -68,8 +68,8 @@ def _merge(folder: Path, out: Path, settings: Settings) -> RecoveredRun | None:
         return None
     kept = tuple(each for each in run.notices if not OF_SHARDS.match(each))
     scripts = tuple(each for each in run.scripts if each.error is None or each.error.type != MISSING_SHARD)
-    finished = max(last, run.started)
-    amend_run(target, replace(run, complete=False, finished=finished, scripts=scripts, notices=(*kept, notice)))
+    end = replace(run.end, complete=False, finished=max(last, run.started))
+    amend_run(target, replace(run, end=end, scripts=scripts, notices=(*kept, notice)))
     remove_oldest(out)
     return RecoveredRun(target, cases, f"{notice} in {target}")
 

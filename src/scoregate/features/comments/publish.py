@@ -96,8 +96,8 @@ async def _read_run(connection: Connection, api: Api, commit: str) -> Run:
     if newest is None:
         raise RecordError(f"the job of the run left no artifact {ARTIFACT}")
     run = await read_artifact(api, newest, UNTRUSTED_BOUNDS)
-    if run.commit != commit:
-        raise RecordError(f"the artifact is a run of {(run.commit or 'no commit')[:7]}, not of {commit[:7]}")
+    if run.code.commit != commit:
+        raise RecordError(f"the artifact is a run of {(run.code.commit or 'no commit')[:7]}, not of {commit[:7]}")
     return run
 
 

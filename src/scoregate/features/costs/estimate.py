@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from scoregate.features.costs.named_models import describe_caller
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
+from scoregate.features.costs.run_estimate import Interval, RunEstimate, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
@@ -19,7 +20,6 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.run.plan import Launch, Plan
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.cost_estimates import Interval, RunEstimate, sum_intervals
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.runs.run_costs import sum_costs
@@ -310,5 +310,5 @@ def _describe_extras(settings: Settings, base: Run | None) -> Iterator[str]:
     if settings.baseline_kind.value == "rerun":
         yield '`baseline = "rerun"` also runs the suites at the base; that is in no estimate'
     yield from filter(None, (each.trials.note(settings) for each in FEATURES))
-    if base is not None and base.selection:
-        yield f"The base's run has only a part of the cases ({base.selection:.200})"
+    if base is not None and base.scope.selection:
+        yield f"The base's run has only a part of the cases ({base.scope.selection:.200})"

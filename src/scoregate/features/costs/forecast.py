@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scoregate.errors import RecordError, RunRefused
 from scoregate.features.costs.named_models import leave_out_default, list_named_models
 from scoregate.features.costs.retirements import list_retirement_warnings
+from scoregate.features.costs.run_estimate import RunEstimate, format_cost
 from scoregate.kernel.host import git
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import Settings
@@ -18,8 +19,6 @@ from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.amounts import check_limit
 from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.runs.cost_estimates import RunEstimate
 from scoregate.kernel.types.runs.run import Run
 
 if TYPE_CHECKING:  # most runs call no models, and the cache and prices take 30 ms to import (measured)
@@ -123,7 +122,7 @@ def check_budget(estimate: RunEstimate | None, settings: Settings) -> None:
         return
     origin = settings.origin("max_cost")
     raise RunRefused(
-        f"nothing was run, because this run would exceed the budget: it costs {number_format.cost_interval(cost)} "
+        f"nothing was run, because this run would exceed the budget: it costs {format_cost(cost)} "
         f"(90 % interval), and max_cost = ${settings.max_cost:g} ({origin}). The estimate is made from the costs of "
         f"each case in {estimate.base or 'the base'}, current prices and the stored answers",
         advice="Raise max_cost, run fewer cases (--max-cases, --sample, --suite), or see `scoregate plan` for the "

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from scoregate.features.costs.keys import ESTIMATE
+from scoregate.features.costs.run_estimate import format_cost
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.result_json import MEANS, TESTS, to_row_data
@@ -23,7 +25,7 @@ _FIELDS = ("suite", "label", *MEANS, "detectable", *TESTS, "total", "total_low",
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
     comparison = judged.comparison
-    estimate = comparison.run.estimate
+    estimate = comparison.run.slots.get(ESTIMATE)
     data = {
         "quantities": [_to_data(row) for row in comparison.quantities],
         "estimate": None if estimate is None else asdict(estimate),
@@ -42,9 +44,10 @@ def _describe_costs(run: Run) -> Iterator[str]:
         models = shorten_list(total.missing.names)
         yield f"The price of {models} is unknown and in no cost. Add it to the setting `prices`."
     spent = sum_costs(run)
-    if run.estimate is not None and run.estimate.cost is not None and (run.estimate.has_cost or spent):
+    estimate = run.slots.get(ESTIMATE)
+    if estimate is not None and estimate.cost is not None and (estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
-        yield f"Cost: estimate {number_format.cost_interval(run.estimate.cost)}{actual}."
+        yield f"Cost: estimate {format_cost(estimate.cost)}{actual}."
     for script in run.scripts:
         if script.usage is not None:
             calls = number_format.count(script.usage.calls, "call")

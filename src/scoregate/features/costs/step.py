@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scoregate.features.costs.keys import ESTIMATE
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.judge.judgement import Judged
-from scoregate.kernel.types.runs.cost_estimates import RunEstimate
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.slots import Slot, Slots
+from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.ports import Ports
     from scoregate.kernel.types.sections import Section
-
-_EXPECTED: Slot[RunEstimate] = Slot("costs.expected")
 
 
 class CostsStep(Step):
@@ -24,6 +22,7 @@ class CostsStep(Step):
 
     name = "costs"
     in_shards = True
+    number_slots = (ESTIMATE,)
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
         from scoregate.features.costs.forecast import check_budget, make_forecast
@@ -37,12 +36,12 @@ class CostsStep(Step):
             if line := format_estimate(total):
                 ports.print_line(line + (f", for all {shard.of:,} shards" if shard is not None else ""))
             check_budget(total, planned.settings)
-        slots = planned.slots.put(_EXPECTED, total)
+        slots = planned.slots.put(ESTIMATE, total)
         return replace(planned, notices=(*planned.notices, *forecast.notices), slots=slots)
 
     def store(self, run: Run, slots: Slots) -> Run:
-        expected = slots.get(_EXPECTED)
-        return run if expected is None else replace(run, estimate=expected)
+        expected = slots.get(ESTIMATE)
+        return run if expected is None else replace(run, slots=run.slots.put(ESTIMATE, expected))
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.costs.section import build_sections

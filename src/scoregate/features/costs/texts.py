@@ -7,9 +7,9 @@ from typing import Any
 
 from scoregate.features.costs.estimate import PlanEstimate
 from scoregate.features.costs.pricing import describe_unpriced
+from scoregate.features.costs.run_estimate import Interval, RunEstimate, format_cost
 from scoregate.features.costs.suites import SuiteEstimate, SuiteState
 from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.runs.cost_estimates import Interval, RunEstimate
 
 _MOST_NAMES = 5
 SCHEMA_VERSION = 1
@@ -19,7 +19,7 @@ def format_estimate(estimate: RunEstimate) -> str:
     """The estimate in a line; empty if nothing is known: `estimate $0.42 [0.31–0.60], 120 calls, 181 k tokens, 2 m`."""
     parts = []
     if estimate.cost is not None:
-        parts.append(number_format.cost_interval(estimate.cost))
+        parts.append(format_cost(estimate.cost))
     if estimate.calls:
         parts.append(number_format.count(round(estimate.calls), "call"))
         tokens = estimate.input_tokens + estimate.output_tokens
@@ -78,7 +78,7 @@ def _build_row(suite: SuiteEstimate) -> tuple[str, ...]:
 
 
 def _format_cost(cost: Interval | None) -> str:
-    return number_format.NONE if cost is None else number_format.cost_interval(cost)
+    return number_format.NONE if cost is None else format_cost(cost)
 
 
 def _format_seconds(seconds: Interval | None) -> str:

@@ -119,7 +119,7 @@ def _find_doubts(run: Run, settings: Settings, measured: ToolCoverage) -> Iterat
     elif measured.unrecorded:
         total = number_format.count(measured.trials + measured.unrecorded, "trial")
         yield f"the tool calls of {measured.unrecorded:,} of {total} are not recorded"
-    if run.selection or run.filters or run.narrowed or run.left_out or not run.complete:
+    if run.scope.selection or run.scope.filters or run.scope.narrowed or run.scope.left_out or not run.end.complete:
         yield "only a part of the suites or cases ran"
 
 

@@ -81,7 +81,7 @@ async def _read_first(stored: AsyncGenerator[EarlierRun], window: Window, *, own
                 if len(problems) == MOST_TRIES:
                     break
                 continue
-            if run.complete and not run.selection:
+            if run.end.complete and not run.scope.selection:
                 return Baseline(run, f"{number} runs ago, {each.finished:%Y-%m-%d}")
     if problems:
         return Baseline(None, "; ".join(problems), unreadable=True)

@@ -39,7 +39,7 @@ def check_declines(context: SuiteContext) -> Iterator[Finding]:
         if limit is None or row.evaluator in context.uncalibrated:
             continue
         for finding in check_drop(RULE, row, context, most=limit, origin=origin):
-            since = f"since {earlier.base.commit[:7]}" if earlier.base.commit else "since the earlier run"
+            since = f"since {earlier.base.code.commit[:7]}" if earlier.base.code.commit else "since the earlier run"
             yield replace(finding, value=f"{finding.value}, {since} ({earlier.base_note})")
 
 

@@ -49,10 +49,10 @@ async def run_drift_control(run: Run, baseline: Baseline, plan: Plan, settings: 
     if ports.stop.is_set():
         return run  # other notices say so
     if base is None:
-        return run if run.shard is None else _without_control(run, "it found no baseline", ports)
+        return run if run.scope.shard is None else _without_control(run, "it found no baseline", ports)
     if problem := await _explain_missing(run, base, settings, ports):
         return _without_control(run, problem, ports)
-    drawn_for = run.id if run.shard is None else run.shard.partition
+    drawn_for = run.id if run.scope.shard is None else run.scope.shard.partition
     seed = int.from_bytes(hashlib.blake2b(drawn_for.encode(), digest_size=4).digest())
     if cases := _choose_cases(run, base, plan, share=DRIFT_CONTROL.of(settings), seed=seed):
         return await _run_control(run, base, plan, settings, ports, cases=cases, seed=seed)
@@ -64,20 +64,20 @@ async def _run_control(
 ) -> Run:
     number = sum(len(hashes) for suites in cases.values() for hashes in suites.values())
     title = f"{DRIFT_CONTROL.of(settings):g} of the cases of {base.name}, seed {seed}"
-    at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.commit}", "message": title})
+    at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.code.commit}", "message": title})
     try:
         part = restrict_plan(plan, cases, repeats=1)
         control = await ports.rerun(part, at_base, folder=f"{RUN_FOLDER}/{CONTROL}")
     except ScoregateError as error:
         return _without_control(run, error.message.rstrip("."), ports, has_failed=True)
-    if control.run is None or not control.run.complete:
+    if control.run is None or not control.run.end.complete:
         problem = "it was interrupted" if control.run is not None else control.note
         return _without_control(run, problem, ports, has_failed=True)
     run = run.add_companion(TrialRole.CONTROL, control.run)
     problems = [f"In the drift control, {'; '.join(control.note.split('; ')[1:])}."] if control.unreadable else []
     # What the controls of all shards measured together is reported once they are merged.
-    notices = [describe_control(control.run, number), *problems] if run.shard is None else problems
-    run = replace(run, notices=(*run.notices, *notices))
+    notices = [describe_control(control.run, number), *problems] if run.scope.shard is None else problems
+    run = run.add_notices(*notices)
     ports.amend(run)
     return run
 
@@ -90,17 +90,17 @@ def describe_control(control: Run, number: int) -> str:
         number: their number.
     """
     paid = number_format.extra_cost([control])
-    notice = f"Drift control: {number_format.count(number, 'case')} ran again ({control.message})"
+    notice = f"Drift control: {number_format.count(number, 'case')} ran again ({control.code.message})"
     return f"{notice}{f'; this {paid}' if paid else ''}."
 
 
 def _without_control(run: Run, problem: str, ports: Ports, *, has_failed: bool = False) -> Run:
     """The run without a control. A shard only notes why; `merge` corrects nothing, unless it has no case to measure."""
-    if run.shard is not None:
-        run = replace(run, shard=replace(run.shard, no_control=problem[:_LONGEST_PROBLEM]))
+    if run.scope.shard is not None:
+        run = run.with_shard(replace(run.scope.shard, no_control=problem[:_LONGEST_PROBLEM]))
     else:
         notice = f"The drift control {'failed' if has_failed else 'did not run'}, so nothing is corrected: {problem}."
-        run = replace(run, notices=(*run.notices, notice))
+        run = run.add_notices(notice)
     ports.amend(run)
     return run
 
@@ -109,7 +109,7 @@ async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports
     """Why a control can't measure the providers alone; empty if it can."""
     if problem := next(_explain_base(run, base, settings), ""):
         return problem
-    commit = base.commit or ""
+    commit = base.code.commit or ""
     if await git.resolve_commit(ports.root, commit) is None:
         return f"the base's commit {commit[:7]} is not in this repository ({git.FETCH_ADVICE})"
     changed = await _list_changed_files(ports, commit)
@@ -129,9 +129,9 @@ def _explain_base(run: Run, base: Run, settings: Settings) -> Iterator[str]:
         yield '`baseline = "rerun"` measures the whole base in this job'
     if replays_calls(settings):
         yield "the gateway replays answers, which don't drift"
-    if base.commit is None or base.dirty:
-        yield "the base's run is of no commit" if base.commit is None else "the base's run has uncommitted changes"
-    if base.commit == run.commit and not run.dirty:
+    if base.code.commit is None or base.code.dirty:
+        yield "the base's run is of no commit" if base.code.commit is None else "the base's run has uncommitted changes"
+    if base.code.commit == run.code.commit and not run.code.dirty:
         yield "this run is of the base's own commit, so that every change is drift"
     known, own = base.conditions, run.conditions
     if known is None or own is None or known.settings != own.settings:

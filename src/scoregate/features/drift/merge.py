@@ -14,7 +14,8 @@ from scoregate.kernel.judge.archive import CONTROL, RUN_FILE, RunWriter, amend_r
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.model_calls import merge_calls
-from scoregate.kernel.types.runs.run import Run, RunShard
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_scope import RunShard
 
 
 def merge_controls(run: Run, shards: Mapping[Path, RunShard], folder: Path, *, is_required: bool) -> Run:
@@ -42,7 +43,7 @@ def merge_controls(run: Run, shards: Mapping[Path, RunShard], folder: Path, *, i
     except RecordError as error:
         notice = f"The drift control can't be read, so nothing is corrected: {error.message.rstrip('.')}."
         return _with_notice(run, notice, folder)
-    if len({each.run.commit for each in controls}) > 1:
+    if len({each.run.code.commit for each in controls}) > 1:
         notice = "The drift controls of the shards are of different commits, so nothing is corrected."
         return _with_notice(run, notice, folder)
     control = _write_control(controls, folder / CONTROL)
@@ -78,7 +79,7 @@ def _write_control(controls: Sequence[ReadShard], folder: Path) -> Run:
             runs[0],
             id=uuid.uuid4().hex,
             started=min(run.started for run in runs),
-            finished=max(run.finished for run in runs),
+            end=replace(runs[0].end, finished=max(run.end.finished for run in runs)),
             suites=suites,
             scripts=tuple(script for run in runs for script in run.scripts),
             model_calls=merge_calls(calls for run in runs for calls in run.model_calls),
@@ -87,6 +88,6 @@ def _write_control(controls: Sequence[ReadShard], folder: Path) -> Run:
 
 
 def _with_notice(run: Run, notice: str, folder: Path) -> Run:
-    run = replace(run, notices=(*run.notices, notice))
+    run = run.add_notices(notice)
     amend_run(folder, run)
     return run

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import CriteriaOf
     from scoregate.kernel.judge.baseline import Baseline
     from scoregate.kernel.judge.settings import Settings
-    from scoregate.kernel.types.runs.run import Run, RunShard
+    from scoregate.kernel.types.runs.run import Run
+    from scoregate.kernel.types.runs.run_scope import RunShard
     from scoregate.kernel.types.sections import Section
 
 _OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
@@ -47,13 +48,13 @@ class DriftStep(Step):
 
     def check_merged(self, run: Run, baseline: Baseline, compare: CompareRuns) -> Run:
         control = _find_control(run)
-        if control is None or baseline.run is None or control.commit == baseline.run.commit:
+        if control is None or baseline.run is None or control.code.commit == baseline.run.code.commit:
             return run
-        return replace(run, notices=(*run.notices, _OTHER_COMMIT))
+        return run.add_notices(_OTHER_COMMIT)
 
     def adjust_rows(self, run: Run, base: Run, criteria_of: CriteriaOf) -> AdjustRows | None:
         control = _find_control(run) if does_count(TrialRole.CONTROL, Use.CONTROL) else None
-        if control is None or control.commit is None or control.commit != base.commit:
+        if control is None or control.code.commit is None or control.code.commit != base.code.commit:
             return None
         from scoregate.features.drift.rows import DriftCorrection
 

@@ -203,7 +203,7 @@ async def _read_run(context: CommandContext, commit: str) -> Run | None:
 
 async def _compare(context: CommandContext, head: PullRequest, run: Run, folder: str) -> Comparison:
     """Compare a run by the settings of its base, with the entries that the head has already."""
-    base = await find_merged_base(context.api, head, merge_commit=run.commit)
+    base = await find_merged_base(context.api, head, merge_commit=run.code.commit)
     files = GitHubFiles(context.api, base.commit or head.base_sha)
     layer = await read_commit_layer(files, folder)
     settings = load_settings(context.root, context.environ, base=layer)

@@ -171,8 +171,8 @@ def _quarantine_views(comparison: Comparison) -> Iterator[ExemptionView]:
 
 def _is_partial(comparison: Comparison) -> bool:
     """Whether only a part of the project ran, so that an entry may be for another part."""
-    run = comparison.run
-    return bool(run.filters or run.skipped or run.narrowed or run.selection) or not run.complete
+    run, scope = comparison.run, comparison.run.scope
+    return bool(scope.filters or scope.skipped or scope.narrowed or scope.selection) or not run.end.complete
 
 
 def _expired(entry: Exemption) -> ExemptionView:

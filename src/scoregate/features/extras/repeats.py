@@ -66,7 +66,7 @@ async def repeat_undecided_cases(work: Work) -> tuple[Run, Baseline]:
         more_base = await ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{EXTRA}{number}")
         if more_base.run is None:  # extra trials of one side alone would be no fair comparison
             problem = f"--repeats auto stopped in round {number}, whose trials don't count: {more_base.note}"
-            run = replace(run, notices=(*run.notices, problem))
+            run = run.add_notices(problem)
             break
         run = run.add_companion(TrialRole.EXTRA, more)
         base = base.add_companion(TrialRole.EXTRA, more_base.run)
@@ -105,6 +105,6 @@ def _count_trials(run: Run) -> int:
 
 
 def _with_notice(run: Run, notice: str, ports: Ports) -> Run:
-    run = replace(run, notices=(*run.notices, notice))
+    run = run.add_notices(notice)
     ports.amend(run)
     return run

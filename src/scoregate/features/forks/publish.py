@@ -127,7 +127,7 @@ async def _judge_artifact(
     assert context.connection.api is not None
     api = context.connection.api
     run = await read_artifact(api, artifact, UNTRUSTED_BOUNDS)
-    base = await find_merged_base(api, request, merge_commit=run.commit)
+    base = await find_merged_base(api, request, merge_commit=run.code.commit)
     attempt = first.get("run_attempt")
     subject = MeasuredCommit(
         request.head_sha,

@@ -126,4 +126,4 @@ class GatewayLayer(LaunchLayer):
         return self.counter.sum_calls()
 
     def add_to_run(self, run: Run) -> Run:
-        return replace(run, model_calls=self.counter.list_calls(), notices=(*run.notices, *self.gateway.notices))
+        return replace(run, model_calls=self.counter.list_calls()).add_notices(*self.gateway.notices)

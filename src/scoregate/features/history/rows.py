@@ -168,12 +168,12 @@ def read_rows(folder: Path, source: RunSource) -> RunRows:
 
 
 def _build_rows(run: Run, collector: CaseCollector, source: RunSource) -> RunRows:
-    if run.shard is not None:  # the merged run has its scores and costs, which would count twice
+    if (shard := run.scope.shard) is not None:  # the merged run has its scores and costs, which would count twice
         raise RecordError(
-            f"the run {run.id:.60} is shard {run.shard.number} of {run.shard.of}: import the run that `scoregate merge`"
+            f"the run {run.id:.60} is shard {shard.number} of {shard.of}: import the run that `scoregate merge`"
             " makes of all shards"
         )
-    moment = datetime.fromtimestamp(run.finished, UTC)
+    moment = datetime.fromtimestamp(run.end.finished, UTC)
     month = moment.year * 100 + moment.month
     if not _FIRST_MONTH <= month <= _LAST_MONTH:
         raise RecordError(f"the run {run.id:.60} ended at {moment:%Y-%m-%d}, which can't be right")
@@ -212,7 +212,6 @@ def _shared_scripts(run: Run) -> list[Script]:
 
 
 def _run_row(run: Run, run_id: int, source: RunSource, month: int, *, rows: tuple[int, int]) -> Row:
-    is_whole = run.complete and not (run.selection or run.narrowed or run.filters != run.file_filters)
     return (
         run_id,
         clean_text(run.id),
@@ -220,15 +219,15 @@ def _run_row(run: Run, run_id: int, source: RunSource, month: int, *, rows: tupl
         source.key,
         month,
         run.started,
-        run.finished,
-        _clean_optional(run.commit),
-        _clean_optional(source.branch or run.branch),
-        _clean_optional(run.message),
-        int(run.dirty),
-        min(max(run.attempt, 0), _LARGEST),
-        int(run.complete),
-        int(is_whole),
-        clean_text(run.version),
+        run.end.finished,
+        _clean_optional(run.code.commit),
+        _clean_optional(source.branch or run.code.branch),
+        _clean_optional(run.code.message),
+        int(run.code.dirty),
+        min(max(run.end.attempt, 0), _LARGEST),
+        int(run.end.complete),
+        int(run.is_unselected),
+        clean_text(run.code.version),
         source.job,
         *rows,
     )

@@ -23,8 +23,8 @@ from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.reuse import ReusableResults, offer_results, suite_key
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.policy import Policy
-from scoregate.kernel.types.runs.reuse import CHANGED, GONE, suite_reuse_problem
-from scoregate.kernel.types.runs.run import Conditions, ReusedRun, Run
+from scoregate.kernel.types.runs.reuse import CHANGED, GONE, REUSED_FROM, ReusedRun, suite_reuse_problem
+from scoregate.kernel.types.runs.run import Conditions, Run
 from scoregate.kernel.types.text import format_local_time
 
 _MOST_REASONS, _MOST_FILES = 10, 5
@@ -82,9 +82,9 @@ async def _describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.
     if then.code == now.code:
         return ""
     if then.tracked is None or then.tracked != now.tracked:
-        files = await git.list_changed_files(plan.root, run.commit)
-        if run.commit != tree.commit:
-            change = f"the commit was {run.commit or 'none':.7} and is {tree.commit or 'none':.7}"
+        files = await git.list_changed_files(plan.root, run.code.commit)
+        if run.code.commit != tree.commit:
+            change = f"the commit was {run.code.commit or 'none':.7} and is {tree.commit or 'none':.7}"
         else:
             change = "the uncommitted changes differ"
         return f"the code is not the same: {change}{_name_files(files)}"
@@ -134,7 +134,7 @@ async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run
         from scoregate.kernel.job.baseline.artifact import read_earlier_attempt
 
         run = await read_earlier_attempt(connection, connection.api)
-        return run, "" if run is None else f"attempt {run.attempt} of this job"
+        return run, "" if run is None else f"attempt {run.end.attempt} of this job"
     if last is None:
         return None, ""
     run = await to_thread.run_sync(read_run, last)
@@ -146,7 +146,7 @@ def is_incomplete(run: Run, policy: Policy) -> bool:
     from scoregate.kernel.gate.run_rules import find_script_failures
 
     return (
-        not run.complete
+        not run.end.complete
         or bool(find_script_failures(run))
         or any(
             not suite.complete
@@ -178,8 +178,8 @@ def describe_reuse(run: Run, reusable: ReusableResults, name: str) -> Run:
         shown = (f"{number:,} {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
         notice += f"; not reused: {', '.join(shown)}"
     source = reusable.run
-    used = ReusedRun(source.id, source.started, source.finished, source.attempt) if reused else None
-    return replace(run, reused_from=used, notices=(*run.notices, notice))
+    used = ReusedRun(source.id, source.started, source.end.finished, source.end.attempt) if reused else None
+    return replace(run, slots=run.slots.put(REUSED_FROM, used)).add_notices(notice)
 
 
 def _refusals(run: Run, reusable: ReusableResults) -> Iterator[str]:

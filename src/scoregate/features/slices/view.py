@@ -53,7 +53,7 @@ def build_slices(table: SliceTable, comparison: Comparison, verdict: Verdict) ->
     for each in table.rows:
         row = each.row
         findings = by_place.get((row.suite, row.evaluator, each.name), [])
-        view = build_row(row, None, findings, is_partial=bool(comparison.run.selection))
+        view = build_row(row, None, findings, is_partial=bool(comparison.run.scope.selection))
         compared = row.estimate.interval is not None and row.label is not RowLabel.UNMEASURABLE
         views.append(SliceView(each.field, each.value, each.cases, view, compared, each.limited))
     return tuple(sorted(views, key=_slice_order))

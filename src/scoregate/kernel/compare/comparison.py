@@ -121,11 +121,11 @@ class Comparison:
         developer's machine may be gone: no setting names that baseline. A suite may be in a missing shard, which
         another rule reports.
         """
-        if self.base is None or self.run.selection or self.has_implicit_base or lacks_shard(self.run):
+        if self.base is None or self.run.scope.selection or self.has_implicit_base or lacks_shard(self.run):
             return ()
-        globs = [glob for glob in self.run.filters if glob not in self.run.file_filters]
+        globs = [glob for glob in self.run.scope.filters if glob not in self.run.scope.file_filters]
         missing = {suite.label for suite in self.base.suites
-                   if suite.id not in self.run.skipped and matches_filters(suite.id, globs)}  # fmt: skip
+                   if suite.id not in self.run.scope.skipped and matches_filters(suite.id, globs)}  # fmt: skip
         return tuple(label for label in self.gone if label in missing)
 
     def pairs_for(self, use: Use) -> tuple[tuple[int, int], ...]:
@@ -274,7 +274,7 @@ def _add_earlier(
     run: Run, baselines: Mapping[int, list[SuiteResult]], earlier: Iterable[Run]
 ) -> tuple[dict[int, list[SuiteResult]], tuple[Run, ...]]:
     """Each suite of the baseline and the same suite in earlier runs that agree; and these runs, the newest first."""
-    newest_first = sorted(earlier, key=lambda each: each.finished, reverse=True)
+    newest_first = sorted(earlier, key=lambda each: each.end.finished, reverse=True)
     evidence, counted = dict[int, list[SuiteResult]](), [list[SuiteResult]() for _ in newest_first]
     for index, suites in baselines.items():
         known = (next(list_same_suites(suites[0], [each]), None) for each in newest_first)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scoregate.kernel.compare.case_selection import without_cases
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.evidence import MEASURED_SOURCES, Trials, Use
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.suite_states import digest_states
 
 
@@ -34,11 +34,8 @@ def select_unchanged(earlier: Run, base: Run) -> Run | None:
     return Run(
         id=earlier.id,
         started=earlier.started,
-        finished=earlier.finished,
-        version=earlier.version,
-        commit=earlier.commit,
-        branch=earlier.branch,
-        complete=True,
+        end=RunEnd(earlier.end.finished, complete=True),
+        code=RunCode(earlier.code.version, commit=earlier.code.commit, branch=earlier.code.branch),
         suites=suites,
         slots=earlier.slots,
     )
@@ -58,7 +55,7 @@ def select_pool(pool: Iterable[Run], base: Run) -> Iterator[Run]:
             for suite in run.suites
             if suite.evidence.counts_all(Use.EARLIER) and (suite.script, suite.id) not in known
         )
-        if suites and run.commit == base.commit:
+        if suites and run.code.commit == base.code.commit:
             yield replace(run, suites=suites)
 
 

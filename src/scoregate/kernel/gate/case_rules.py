@@ -113,7 +113,7 @@ def check_critical_cases_remain(context: SuiteContext) -> Iterator[Finding]:
     new one that passes can replace it: otherwise the change could have broken it.
     """
     base = context.base_suite
-    if not context.limits.fail_on_critical or base is None or context.comparison.run.selection:
+    if not context.limits.fail_on_critical or base is None or context.comparison.run.scope.selection:
         return
     if not context.suite.complete:  # reported once, for the suite
         return

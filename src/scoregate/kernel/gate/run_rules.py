@@ -44,25 +44,25 @@ def check_any_suite(context: RunContext) -> Iterator[Finding]:
     run = context.comparison.run
     reasons = chain(check_scripts(context), check_scripts_report(context), check_filters(context))
     if not run.suites and next(reasons, None) is None:
-        value = "all were skipped" if run.skipped else "none was found"
-        if run.selection and (run.scripts or _LAST_FAILED in run.selection):
-            value = f"no case matches {run.selection}"
+        value = "all were skipped" if run.scope.skipped else "none was found"
+        if run.scope.selection and (run.scripts or _LAST_FAILED in run.scope.selection):
+            value = f"no case matches {run.scope.selection}"
         yield Finding(SOMETHING_RAN, Conclusion.UNMEASURABLE, value, "at least 1 suite", "always")
 
 
 def check_run_complete(context: RunContext) -> Iterator[Finding]:
     """The run was not interrupted, and its record is not damaged. A run that failing cases stopped has failed."""
     run = context.comparison.run
-    if run.shard is not None:
-        value = f"it is shard {run.shard.number} of {run.shard.of}"
+    if run.scope.shard is not None:
+        value = f"it is shard {run.scope.shard.number} of {run.scope.shard.of}"
         yield Finding(RUN_COMPLETE, Conclusion.UNMEASURABLE, value, "all shards, merged", "always")
-    elif not run.complete and not explains_gaps(run):
+    elif not run.end.complete and not explains_gaps(run):
         yield Finding(RUN_COMPLETE, Conclusion.UNMEASURABLE, "a part is missing", "the whole run", "always")
 
 
 def check_stopped(context: RunContext) -> Iterator[Finding]:
     """A run that its failing cases stopped has failed."""
-    if why := context.comparison.run.stopped:
+    if why := context.comparison.run.end.stopped:
         yield Finding(STOPPED_EARLY, Conclusion.FAILED, why, "no failing case", "--max-failures")
 
 
@@ -77,7 +77,7 @@ def check_scripts(context: RunContext) -> Iterator[Finding]:
 
 def explains_gaps(run: Run, script: str | None = None) -> bool:
     """Whether another rule reports why trials are missing: failing cases stopped the run, or their script failed."""
-    return bool(run.stopped) or (script is not None and script in find_script_failures(run))
+    return bool(run.end.stopped) or (script is not None and script in find_script_failures(run))
 
 
 def find_script_failures(run: Run) -> dict[str, str]:
@@ -87,7 +87,7 @@ def find_script_failures(run: Run) -> dict[str, str]:
     for script in run.scripts:
         why = script.error.message if script.error else ""
         full = why if why.startswith(f"{script.name}:") else f"{script.name}: {why}"
-        if run.stopped and script.error is not None and script.error.type == INTERRUPTED:
+        if run.end.stopped and script.error is not None and script.error.type == INTERRUPTED:
             continue
         if script.timed_out:
             failures[script.name] = f"{script.name} was stopped after {script.duration_s:.0f} s"
@@ -108,7 +108,7 @@ def check_scripts_report(context: RunContext) -> Iterator[Finding]:
     reported = {suite.script for suite in run.suites} | find_script_failures(run).keys()
     for script in run.scripts:
         ended_well = script.exit_code == 0 or script.tests_failed
-        if ended_well and script.name not in reported and not (run.filters or run.selection):
+        if ended_well and script.name not in reported and not (run.scope.filters or run.scope.selection):
             value = f"{script.name} ended without a call of evaluate or run_test_suite, and without events"
             if "pytest" in script.name.split():
                 value += "; tests of pytest are recorded with the fixture `scoregate`, its mark, or --junit FILE"
@@ -122,7 +122,7 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
 
     It may be in a shard that is missing, which another rule reports.
     """
-    run = context.comparison.run
+    run, scope = context.comparison.run, context.comparison.run.scope
     if lacks_shard(run):
         return
     reported = {(suite.script, suite.id) for suite in run.suites}
@@ -131,7 +131,7 @@ def check_expected_suites(context: RunContext) -> Iterator[Finding]:
         if script.exit_code != 0 or script.name not in scripts:
             continue  # another rule reports it
         for suite in script.expected:
-            excused = suite in run.skipped or bool(run.selection) or not matches_filters(suite, run.filters)
+            excused = suite in scope.skipped or bool(scope.selection) or not matches_filters(suite, scope.filters)
             if (script.name, suite) not in reported and not excused:
                 value = f"{suite} in {script.name}"
                 yield Finding(SUITES_REPORT, Conclusion.UNMEASURABLE, value, "every suite that it starts", "always")
@@ -193,41 +193,42 @@ def check_filters(context: RunContext) -> Iterator[Finding]:
     """Every filter matches a suite, since a misspelled name would leave out the suites that were meant."""
     run = context.comparison.run
     ran = tuple(dict.fromkeys(suite.id for suite in run.suites))
-    known = ", ".join((*ran, *run.left_out)[:_MOST_NAMES])
-    for glob in run.filters:
-        if not any(matches_filters(suite, [glob]) for suite in (*ran, *run.skipped)):
+    known = ", ".join((*ran, *run.scope.left_out)[:_MOST_NAMES])
+    for glob in run.scope.filters:
+        if not any(matches_filters(suite, [glob]) for suite in (*ran, *run.scope.skipped)):
             value = f"the filter {glob} matched {f'none of {known}' if known else 'nothing'}"
             yield Finding(FILTERS_MATCH, Conclusion.UNMEASURABLE, value, "at least 1 suite each", "always")
 
 
 def check_limits(context: RunContext) -> Iterator[Finding]:
     """Every limit matches a suite and an evaluator, unless only a part of the project was run."""
-    run = context.comparison.run
-    if run.filters or run.skipped:
+    run, scope = context.comparison.run, context.comparison.run.scope
+    if scope.filters or scope.skipped:
         return
     reported = {suite.script for suite in run.suites}
-    has_all_suites = run.complete and not run.narrowed and all(script.name in reported for script in run.scripts)
+    has_all_suites = run.end.complete and not scope.narrowed and all(script.name in reported for script in run.scripts)
     for glob, limits in context.policy.suites.items():
         suites = [suite for suite in run.suites if matches_suite(suite, glob)]
         values = [value for name, value in limits.items() if name != "origin"]
         if suites:
             is_exact = any(glob in (suite.id, escape(suite.id)) for suite in suites)
             yield from _limits_without_evaluator(
-                limits, suites, context.declared, is_partial=run.narrowed and not is_exact
+                limits, suites, context.declared, is_partial=scope.narrowed and not is_exact
             )
-            if is_exact or not run.narrowed:
+            if is_exact or not scope.narrowed:
                 yield from _find_idle_limits(context, limits, suites)
         elif has_all_suites and any(value not in (None, {}) for value in values):
             known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
             origin = next(iter(limits.origin.values()), "default")
             value = f"{glob} matches none of the suites that ran: {known}"
             yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "at least 1 suite each", origin)
-    yield from _limits_without_evaluator(context.policy.default, run.suites, context.declared, is_partial=run.narrowed)
-    if run.suites and not run.narrowed:
-        yield from _find_idle_limits(context, context.policy.default, run.suites)
+    default = context.policy.default
+    yield from _limits_without_evaluator(default, run.suites, context.declared, is_partial=scope.narrowed)
+    if run.suites and not scope.narrowed:
+        yield from _find_idle_limits(context, default, run.suites)
     if has_all_suites:
         yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
-        if not run.selection:
+        if not scope.selection:
             yield from _critical_limits_without_case(context)
 
 

@@ -75,7 +75,7 @@ async def rerun_baseline(
     # Where a part of the base failed, its scores are missing from the baseline.
     failures = find_script_failures(run)
     note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
-    return Baseline(run, note, unreadable=bool(failures) or not run.complete)
+    return Baseline(run, note, unreadable=bool(failures) or not run.end.complete)
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

@@ -59,10 +59,9 @@ def _explain_base(base: Run, needs_record: bool) -> str:
     """Why no results of a run can be kept; empty if some may."""
     if needs_record and not base.dependencies.is_recorded:
         return _NO_RECORD
-    if base.version != __version__:
-        return f"the base's run was made by scoregate {base.version}"
-    is_filtered = base.filters != base.file_filters
-    if not base.complete or base.selection or base.narrowed or base.shard or is_filtered or base.stopped:
+    if base.code.version != __version__:
+        return f"the base's run was made by scoregate {base.code.version}"
+    if not base.is_unselected or base.end.stopped:
         return "the base's run has not all results"
     return ""
 

@@ -25,6 +25,7 @@ from scoregate.kernel.job.steps import (
     finish_plan,
     measure_base,
     measure_more,
+    store,
 )
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import compare_sides, judge
@@ -123,7 +124,7 @@ async def _record(planned: PlannedRun, ports: Ports, steps: Sequence[Step]) -> R
 async def settle_run(run: Run, ports: Ports) -> Run:
     """The run after its last suite. It is not complete if anything was stopped: suites, a base, or further cases."""
     if ports.stop.is_set():
-        run = replace(run, complete=False)
+        run = run.interrupt()
         ports.amend(run)
     return await ports.settle(run, ports.amend)
 
@@ -213,9 +214,7 @@ def with_history(
     run: Run, history: History, baseline: Baseline, amend: AmendRun, steps: Sequence[Step], slots: Slots
 ) -> Run:
     """The run with its history, the baseline, and what features store, on disk too."""
-    changed = replace(with_history_of(run, history), compared_with=baseline.reference)
-    for step in steps:
-        changed = step.store(changed, slots)
+    changed = store(steps, replace(with_history_of(run, history), compared_with=baseline.reference), slots)
     if changed != run:
         amend(changed)
     return changed

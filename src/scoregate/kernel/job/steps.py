@@ -15,7 +15,8 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.run import Run, RunShard
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_scope import RunShard
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
@@ -271,9 +272,16 @@ async def find_sides(steps: Sequence[Step], context: JobContext, settings: Setti
     return slots
 
 
+def store(steps: Sequence[Step], run: Run, slots: Slots) -> Run:
+    """The run with what all steps keep in it."""
+    for step in steps:
+        run = step.store(run, slots)
+    return run
+
+
 async def measure_more(steps: Sequence[Step], work: Work) -> Work:
     """Call this hook of each step in turn; none is called once the run is not complete."""
     for step in steps:
-        if work.run.complete:
+        if work.run.end.complete:
             work = await step.measure_more(work)
     return work

@@ -6,7 +6,7 @@ this repository.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 from scoregate.errors import ScoregateError
@@ -14,15 +14,16 @@ from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.job.pipeline import find_baseline, gate_finished_run
 from scoregate.kernel.job.reporting import build_reporting
-from scoregate.kernel.job.steps import LoadSteps, Outcome
+from scoregate.kernel.job.steps import LoadSteps, Outcome, Step
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_labels import label_suites
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.slots import Slots
 
 
 @record
@@ -57,7 +58,8 @@ async def publish_run(context: JobContext, run: Run, load: LoadSteps) -> Outcome
         load: loads the steps of features.
     """
     settings = context.settings
-    return await gate_finished_run(_remove_claims(run, settings), settings, build_reporting(context, load), load)
+    run = _remove_claims(run, settings, load(RunFacts(settings, runs=(run,))))
+    return await gate_finished_run(run, settings, build_reporting(context, load), load)
 
 
 async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
@@ -75,27 +77,23 @@ async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
         return PublishedRun(key, problem=f"it can't be reported: {type(error).__name__}: {error}")
 
 
-def _remove_claims(run: Run, settings: Settings) -> Run:
+def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
     """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
     Args:
         run: the run.
         settings: the settings of this repository, which decide whether the run covers a part of the project only.
+        steps: the features, which name what they keep besides claims.
     """
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
     return replace(
         run,
-        message=None,
-        commit=None,
-        branch=None,
-        filters=(),
-        skipped=(),
-        narrowed=settings.narrowed,
+        code=replace(run.code, message=None, commit=None, branch=None),
+        scope=replace(run.scope, filters=(), skipped=(), narrowed=settings.narrowed),
         companions={},
         history=History(),
         conditions=None,
-        reused_from=None,
-        slots=NO_SLOTS,
+        slots=run.slots.select([slot for step in steps for slot in step.number_slots]),
         suites=suites,
     )

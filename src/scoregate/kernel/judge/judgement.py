@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.policy import ChosenPolicy, choose_policy
@@ -12,7 +12,7 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.slots import NO_SLOTS, Slot, Slots
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.adjusted_rows import AdjustRows
@@ -81,6 +81,8 @@ class JudgeStep:
     """A feature's part of a judgement."""
 
     name: str
+    number_slots: ClassVar[tuple[Slot[Any], ...]] = ()
+    """Its slots of a run that only hold numbers, which reports show even of a run that untrusted code has stored."""
 
     @property
     def checks(self) -> tuple[SuiteCheck, ...]:

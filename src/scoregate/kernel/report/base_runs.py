@@ -25,9 +25,9 @@ class EarlierRunView:
 
 def build_earlier_runs(comparison: Comparison) -> Iterator[EarlierRunView]:
     """Build the views of the earlier runs, the newest first."""
-    for run in sorted(comparison.earlier_runs, key=lambda each: each.finished, reverse=True):
+    for run in sorted(comparison.earlier_runs, key=lambda each: each.end.finished, reverse=True):
         yield EarlierRunView(
-            run.id, run.name, run.commit, run.finished, tuple(sorted(suite.label for suite in run.suites))
+            run.id, run.name, run.code.commit, run.end.finished, tuple(sorted(suite.label for suite in run.suites))
         )
 
 
@@ -41,7 +41,7 @@ def describe_base_runs(base: Run, pooled: int, earlier: Sequence[EarlierRunView]
     """
     if not earlier:
         return f"{pooled} runs of this commit" if pooled > 1 else ""
-    times = [base.finished, *(each.finished for each in earlier)]
+    times = [base.end.finished, *(each.finished for each in earlier)]
     oldest = min(earlier, key=lambda each: each.finished)
     duration = number_format.age(max(times) - min(times)).removesuffix(" old")
     span = "" if duration == number_format.age(0) else f" over {duration}"

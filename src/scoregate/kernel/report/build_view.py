@@ -35,6 +35,7 @@ from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import confirmations_of
+from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.sections import Section
 from scoregate.kernel.types.sharding.partition import lacks_shard
@@ -58,7 +59,7 @@ def build_view(
         sections: what features say.
     """
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
-    context = replace(context, commit=context.commit or run.commit, start=describe_start(run))
+    context = replace(context, commit=context.commit or run.code.commit, start=describe_start(run))
     notable, errors = _build_case_views(comparison, totals, context)
     rows = build_rows(comparison, verdict)
     title = build_title(verdict, list_unwatched(rows, verdict.warnings, sections))
@@ -155,17 +156,17 @@ def _build_run_view(run: Run) -> RunView:
     return RunView(
         id=run.id,
         name=run.name,
-        message=one_line(run.message or "", _MAX_TITLE) or None,
-        commit=run.commit,
-        branch=run.branch,
+        message=one_line(run.code.message or "", _MAX_TITLE) or None,
+        commit=run.code.commit,
+        branch=run.code.branch,
         started=run.started,
-        finished=run.finished,
-        version=run.version,
-        attempt=run.attempt,
-        dirty=run.dirty,
-        complete=run.complete,
-        reused_from=run.reused_from,
-        selection=run.selection,
+        finished=run.end.finished,
+        version=run.code.version,
+        attempt=run.end.attempt,
+        dirty=run.code.dirty,
+        complete=run.end.complete,
+        reused_from=run.slots.get(REUSED_FROM),
+        selection=run.scope.selection,
     )
 
 

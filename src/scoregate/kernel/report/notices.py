@@ -56,15 +56,15 @@ def _run_notices(comparison: Comparison, context: ReportContext, sections: Seque
     """Sentences about the run and its baseline, the most important first."""
     run = comparison.run
     yield from list_sentences(sections, Place.VERDICT)
-    if not (run.suites or run.scripts or run.filters or run.skipped or run.left_out):
+    if not (run.suites or run.scripts or run.scope.filters or run.scope.skipped or run.scope.left_out):
         yield "No suites were found. `scoregate init` creates one."
     yield from list_sentences(sections, Place.BASELINE)
     yield from _baseline_notices(comparison, context)
-    if run.selection:
-        yield f"Only a part of the project ran ({run.selection}). It is not a baseline for other runs."
-    if run.dirty:
+    if run.scope.selection:
+        yield f"Only a part of the project ran ({run.scope.selection}). It is not a baseline for other runs."
+    if run.code.dirty:
         yield "The run has uncommitted changes."
-    if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.filters:
+    if (filtered := len(comparison.gone) - len(comparison.unexcused_missing_suites)) and run.scope.filters:
         yield f"{number_format.count(filtered, 'suite')} of the baseline skipped by a filter."
     yield from _suite_notices(comparison, context)
     yield from describe_movement(comparison)
@@ -89,13 +89,13 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
         if comparison.has_implicit_base:
             note = note.replace("stored run", "the previous run", 1)
             yield f"Compared with {note}. With --baseline none it is compared with nothing."
-            if comparison.gone and not (comparison.run.selection or comparison.run.filters):
+            if comparison.gone and not (comparison.run.scope.selection or comparison.run.scope.filters):
                 yield f"Not in this run: {shorten_list(comparison.gone)}."
         if comparison.gone and lacks_shard(comparison.run):
             yield f"Suites of the baseline that may be in a missing shard: {shorten_list(comparison.gone)}."
         damage = [notice for notice in baseline.notices if notice.startswith(CASES_FILE)]
         yield from (f"Baseline: {notice}." for notice in damage)
-        if not baseline.complete:
+        if not baseline.end.complete:
             state = "is damaged" if damage else "did not finish"
             yield f"The baseline run {state}. Missing parts are not compared."
     elif comparison.base_unreadable:
@@ -118,7 +118,7 @@ def _suite_notices(comparison: Comparison, context: ReportContext) -> Iterator[s
     for row in comparison.rows:
         counts = {
             "added": row.cases.added,
-            "removed": 0 if comparison.run.selection else row.cases.removed,
+            "removed": 0 if comparison.run.scope.selection else row.cases.removed,
             _REDEFINED: row.cases.changed,
         }
         if any(counts.values()):

@@ -11,7 +11,7 @@ from scoregate.kernel.report.run_start import RunStart
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.conclusion import Conclusion
-from scoregate.kernel.types.runs.run import ExecCall
+from scoregate.kernel.types.runs.run_scope import ExecCall
 
 _RUN = ("scoregate", "run")
 # The rules that need a baseline, besides those of drops and ratios.

@@ -128,7 +128,7 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     for row in comparison.rows:
         if row.suite not in filtered:
             of_suite = [finding for finding in findings.get(row.suite, ()) if finding.part is None]
-            view = build_row(row, suites.get(row.suite), of_suite, is_partial=bool(comparison.run.selection))
+            view = build_row(row, suites.get(row.suite), of_suite, is_partial=bool(comparison.run.scope.selection))
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
             why = powerless.get((row.suite, row.evaluator), "")

@@ -9,7 +9,8 @@ from dataclasses import field
 
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import OneRunLimit, list_one_run_limits
-from scoregate.kernel.types.runs.run import ExecCall, Run
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_scope import ExecCall
 
 
 @record
@@ -32,14 +33,14 @@ class RunStart:
 def describe_start(run: Run) -> RunStart:
     """How a run was started."""
     limits = {each.place: _format_variable(each) for each in list_one_run_limits(run.policy)}
-    if run.exec_call is not None:
-        return RunStart(exec_call=run.exec_call, limits=limits)
+    if run.scope.exec_call is not None:
+        return RunStart(exec_call=run.scope.exec_call, limits=limits)
     commands = set(_list_command_names(run.settings or {}))
     files = {script.name: _get_path(script.name) for script in run.scripts if script.name not in commands}
     # The second process of a file, `evals/a.py #2`, has the same words as the first.
     known = {name: path for name, path in files.items() if _is_file(path, run)}
     by_suite = {index: known[each.script] for index, each in enumerate(run.suites) if each.script in known}
-    return RunStart(by_suite, tuple(dict.fromkeys(known.values())) if run.narrowed else (), limits=limits)
+    return RunStart(by_suite, tuple(dict.fromkeys(known.values())) if run.scope.narrowed else (), limits=limits)
 
 
 def _format_variable(limit: OneRunLimit) -> str:

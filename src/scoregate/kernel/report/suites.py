@@ -248,7 +248,7 @@ def build_totals(comparison: Comparison) -> Totals:
         cost=sum_costs(run),
         cost_change=_cost_change(comparison),
         tokens=sum_tokens(run),
-        duration_s=max(0.0, run.finished - run.started),
+        duration_s=max(0.0, run.end.finished - run.started),
     )
 
 

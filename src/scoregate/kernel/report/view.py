@@ -20,7 +20,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import Confirmation
-from scoregate.kernel.types.runs.run import ReusedRun
+from scoregate.kernel.types.runs.reuse import ReusedRun
 from scoregate.kernel.types.sections import Place, Section, select_sections
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 from scoregate.kernel.types.text import natural_sort_key

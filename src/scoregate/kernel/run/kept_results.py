@@ -77,8 +77,8 @@ def add_kept_cases(run: Run, kept: KeptCases | None) -> Run:
 
 def describe_source(run: Run) -> CarriedFrom:
     """The run whose results another run keeps, as reports name it."""
-    name = run.name if run.commit is not None else f"run {run.id[:8]}"
-    return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.dirty else name, run.finished)
+    name = run.name if run.code.commit is not None else f"run {run.id[:8]}"
+    return CarriedFrom(run.id, f"{name} with uncommitted changes" if run.code.dirty else name, run.end.finished)
 
 
 def describe_unaffected(number: int, noun: str, base: Run) -> str:

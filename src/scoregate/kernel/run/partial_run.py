@@ -190,12 +190,12 @@ def find_last_failures(out: Path, find_excused: FindExcused = lambda _: ()) -> F
     whole_suites: dict[tuple[str, str], bool] = {}
     whole_scripts: dict[str, bool] = {}
     for run in _read_runs(out):
-        failures = {} if run.stopped else find_script_failures(run)
+        failures = {} if run.end.stopped else find_script_failures(run)
         for script in run.scripts:
             whole_scripts.setdefault(script.name, script.name in failures)
         outcomes = _read_outcomes(run, find_excused(run)) | outcomes
         whole_suites = _read_suite_errors(run) | whole_suites
-        if run.complete and not run.selection:
+        if run.end.complete and not run.scope.selection:
             break
     failed: FailedCases = {}
     for (name, suite_id, case), fails in outcomes.items():

@@ -15,7 +15,8 @@ from scoregate.kernel.run.frameworks import FoundFramework
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.arms import Arm
-from scoregate.kernel.types.runs.run import Run, RunShard
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_scope import RunShard
 from scoregate.kernel.types.sharding.packing import LaunchDuration
 
 

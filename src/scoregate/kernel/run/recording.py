@@ -47,7 +47,8 @@ from scoregate.kernel.run.run_recorder import FLUSH_EVERY_S, RunRecorder
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
+from scoregate.kernel.types.runs.run_scope import RunScope
 
 if TYPE_CHECKING:  # only some runs record files
     from scoregate.kernel.run.dependencies.head_checkout import HeadCheckout
@@ -152,8 +153,8 @@ class Recorder:
                     recording.notices += selected.notices
                     recording.scripts += selected.missing_nodes() if is_done and folder == RUN_FOLDER else []
                 needs.finish(recording, plan if is_done and folder == RUN_FOLDER else None)
-                skipped, stopped = (*head.skipped, *needs.left_out), "" if is_done else failures.describe()
-                head = replace(head, skipped=skipped, finished=time.time(), stopped=stopped)
+                end = replace(head.end, finished=time.time(), stopped="" if is_done else failures.describe())
+                head = replace(head, end=end, scope=replace(head.scope, skipped=(*head.scope.skipped, *needs.left_out)))
                 for layer in layers:
                     head = layer.add_to_run(head)
                 run = recording.finish(head, interrupted=not is_done)
@@ -193,25 +194,28 @@ class Recorder:
         return Run(
             id=uuid.uuid4().hex,
             started=now,
-            finished=now,
-            version=__version__,
-            message=None if settings.message is None else self.redact.text(settings.message),
-            commit=tree.commit if tree else None,
-            branch=self.branch or (tree.branch if tree else None),
-            dirty=tree is not None and tree.dirty,
-            attempt=self.attempt,
-            filters=settings.filters,
-            file_filters=settings.file_filters,
-            skipped=plan.skipped,
-            left_out=plan.left_out,
-            narrowed=plan.narrowed,
-            exec_call=describe_exec_call(settings, self.redact.text),
-            selection=self.redact.text(settings.selection.description),
+            end=RunEnd(now, attempt=self.attempt),
+            code=RunCode(
+                __version__,
+                None if settings.message is None else self.redact.text(settings.message),
+                commit=tree.commit if tree else None,
+                branch=self.branch or (tree.branch if tree else None),
+                dirty=tree is not None and tree.dirty,
+            ),
+            scope=RunScope(
+                settings.filters,
+                settings.file_filters,
+                skipped=plan.skipped,
+                left_out=plan.left_out,
+                narrowed=plan.narrowed,
+                exec_call=describe_exec_call(settings, self.redact.text),
+                selection=self.redact.text(settings.selection.description),
+                shard=plan.shard,
+            ),
             policy=(settings.proposed or settings).policy().to_record(),
             settings=file_values if isinstance(file_values, dict) else None,
             conditions=await read_conditions(root, settings, tree),
             notices=tuple(map(self.redact.text, notices)),
-            shard=plan.shard,
         )
 
 

@@ -13,7 +13,7 @@ from scoregate.kernel.judge.settings.command_fields import Command, RowSettings
 from scoregate.kernel.judge.settings.limit_fields import LimitFields
 from scoregate.kernel.judge.settings.sources import COMMAND_LINE
 from scoregate.kernel.types.runs.policy import list_one_run_limits
-from scoregate.kernel.types.runs.run import ExecCall
+from scoregate.kernel.types.runs.run_scope import ExecCall
 
 
 def describe_exec_call(settings: Settings, redact: Callable[[str], str]) -> ExecCall | None:

@@ -219,7 +219,8 @@ class RunRecorder:
         # Outputs that are not kept take the contests of pending reviews along, which columns count.
         is_exact = self.show_outputs or not any(suite.columns.contested for suite in self.reducer.suites.values())
         dependencies = RunDependencies() if self.uses is None else self.uses.collect()
-        result = replace(self._with_results(run), complete=not interrupted, dependencies=dependencies)
+        end = replace(run.end, complete=not interrupted)
+        result = replace(self._with_results(run), end=end, dependencies=dependencies)
         carried = None if self.plan is None else self.plan.carried
         if dependencies.is_recorded:  # else no result of the base is kept
             from scoregate.kernel.run.kept_results import add_kept_cases
@@ -264,8 +265,8 @@ class RunRecorder:
             suites=self.reducer.results(),
             scripts=tuple(sorted(scripts, key=lambda script: script.name)),
             notices=(*head.notices, *self.notices),
-            left_out=tuple(dict.fromkeys((*head.left_out, *self._filtered))),
-            message=head.message or self.message,
+            scope=replace(head.scope, left_out=tuple(dict.fromkeys((*head.scope.left_out, *self._filtered)))),
+            code=replace(head.code, message=head.code.message or self.message),
         )
 
 

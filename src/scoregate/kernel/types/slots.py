@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
@@ -31,11 +31,12 @@ class Slots:
     So a run keeps the data of features that this version doesn't know, and damaged data hurts its feature only.
     """
 
-    __slots__ = ("_stored", "_values")
+    __slots__ = ("_read", "_stored", "_values")
 
     def __init__(self, stored: Mapping[str, object] | None = None) -> None:
         self._stored: Mapping[str, object] = stored or {}
         self._values: dict[Slot[Any], object] = {}
+        self._read: dict[Slot[Any], object] = {}
 
     def get(self, slot: Slot[_T]) -> _T | None:
         """The value of a slot; None without one.
@@ -46,7 +47,9 @@ class Slots:
         if slot in self._values:
             return cast("_T | None", self._values[slot])
         data = self._stored.get(slot.name) if slot.kind is not None else None
-        return None if data is None else cast("_T", _read(slot, data))
+        if data is not None and slot not in self._read:
+            self._read[slot] = _read(slot, data)
+        return cast("_T | None", self._read.get(slot))
 
     def put(self, slot: Slot[_T], value: _T | None) -> Slots:
         """The same with a value; None removes it."""
@@ -58,6 +61,11 @@ class Slots:
 
     def __contains__(self, name: str) -> bool:
         return name in self._stored or any(slot.name == name for slot in self._values)
+
+    def select(self, slots: Collection[Slot[Any]]) -> Slots:
+        """Only what is stored for some slots."""
+        names = {slot.name for slot in slots}
+        return Slots({name: value for name, value in self.to_stored() if name in names})
 
     def to_stored(self) -> Iterator[tuple[str, object]]:
         """The names and values that are stored, also those that were read and that no feature has asked for."""

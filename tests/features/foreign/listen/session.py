@@ -20,7 +20,7 @@ from scoregate.kernel.types.evaluation import EvaluationOverride
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.events import Event
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.tally import Tally
 
 PYTHON, NODE = "python-httpx/0.28.1", "node"
@@ -145,7 +145,7 @@ async def open_session(
         ear = Ear(RunRecorder(writer))
         async with open_listener(redact) as listener, connect_session(listener, ear, suites=suites, book=book) as talk:
             yield talk
-        talk.run = ear.recording.finish(Run("id", 0.0, 1.0, "0"))
+        talk.run = ear.recording.finish(Run("id", 0.0, RunEnd(1.0), RunCode("0")))
 
 
 @asynccontextmanager

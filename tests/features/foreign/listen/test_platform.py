@@ -17,7 +17,7 @@ from scoregate.features.foreign.server import open_listener
 from scoregate.kernel.judge.archive import RunWriter
 from scoregate.kernel.run.run_recorder import RunRecorder
 from scoregate.kernel.types.events import ReviewRequested
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 
 pytestmark = pytest.mark.anyio
 BASELINE = "/cloud/test-suites/a%2Fb/test-cases/c%3F/baseline"
@@ -139,7 +139,7 @@ async def test_a_failure_after_the_end_is_ignored(tmp_path: Path) -> None:
             events = list(ear.events)
             book.closed.set()
         assert ear.events == events
-        ear.recording.finish(Run("id", 0.0, 1.0, "0"))
+        ear.recording.finish(Run("id", 0.0, RunEnd(1.0), RunCode("0")))
 
 
 async def test_a_review_is_reported_only_once(tmp_path: Path) -> None:

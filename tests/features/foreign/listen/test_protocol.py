@@ -232,7 +232,7 @@ async def test_unselected_suites_get_answers_but_no_record(tmp_path: Path) -> No
         "command: suite 'robot' is not recorded: it matches no --suite"
     ]
     assert talk.run is not None
-    assert talk.run.left_out == ("robot",)
+    assert talk.run.scope.left_out == ("robot",)
 
 
 async def test_progress_is_reported_live(tmp_path: Path) -> None:

@@ -133,13 +133,13 @@ async def _read_runs(api: Api, artifacts: list[Mapping[str, Any]], commit: str, 
             remedy = "; give the job the permission `actions: read`" if is_forbidden else ""
             problems.add(f"{error.message}{remedy}", unreadable=not is_expired)
             continue
-        if run.commit is not None and run.commit != commit:
-            problems.add(f"it is a run of {run.commit[:7]}")
-        elif not run.complete:
+        if run.code.commit is not None and run.code.commit != commit:
+            problems.add(f"it is a run of {run.code.commit[:7]}")
+        elif not run.end.complete:
             is_damaged = any(notice.startswith(CASES_FILE) for notice in run.notices)
             problems.add("it was interrupted", unreadable=is_damaged)
-        elif run.selection:
-            problems.add(f"only a part of its cases ran ({run.selection:.200})", unreadable=False)
+        elif run.scope.selection:
+            problems.add(f"only a part of its cases ran ({run.scope.selection:.200})", unreadable=False)
         else:
             runs.append(run)
     return runs
@@ -188,8 +188,8 @@ async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
             runs.append(await read_artifact(api, artifact, unfinished=True))
         if len(runs) == MOST_TRIES:
             break
-    earlier = [run for run in runs if run.attempt < github.run_attempt]
-    return max(earlier, key=lambda run: run.attempt, default=None)
+    earlier = [run for run in runs if run.end.attempt < github.run_attempt]
+    return max(earlier, key=lambda run: run.end.attempt, default=None)
 
 
 async def read_artifact(

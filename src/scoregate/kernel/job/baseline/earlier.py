@@ -54,17 +54,17 @@ async def add_earlier_runs(baseline: Baseline, stored: Iterable[StoredRun], most
     for each in stored:
         if len(earlier_runs) >= missing or not left:
             break
-        if each.commit in different or each.commit == base.commit:
+        if each.commit in different or each.commit == base.code.commit:
             continue
         left -= 1
         try:
             run = await each.read()
         except (GitHubRefused, RecordError):
             continue
-        chosen = select_usable(run, base) if run.commit == each.commit and run.id not in known else None
+        chosen = select_usable(run, base) if run.code.commit == each.commit and run.id not in known else None
         if chosen is not None:
             known.add(run.id)
-            earlier_runs.append(replace(chosen, branch=base.branch))
+            earlier_runs.append(replace(chosen, code=replace(chosen.code, branch=base.code.branch)))
     return replace(baseline, earlier=tuple(earlier_runs))
 
 
@@ -75,7 +75,7 @@ def has_past(baseline: Baseline, most: int) -> bool:
 
 def select_usable(run: Run, base: Run) -> Run | None:
     """The suites of an earlier run that count; None if there are none, or if it is not whole."""
-    is_whole = run.complete and not (run.selection or run.dirty or run.stopped or run.shard)
+    is_whole = run.end.complete and not (run.scope.selection or run.code.dirty or run.end.stopped or run.scope.shard)
     return select_unchanged(run, base) if is_whole else None
 
 

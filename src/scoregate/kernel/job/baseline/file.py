@@ -63,13 +63,13 @@ def read_baseline(path: Path, most: int = 1) -> Baseline:
         RecordError: there is no run, or none that can be read. A baseline that is named is never skipped.
     """
     unreadable = list[RecordError]()
-    runs = sorted(_read_runs(path, unreadable), key=lambda run: run.finished, reverse=True)
+    runs = sorted(_read_runs(path, unreadable), key=lambda run: run.end.finished, reverse=True)
     if not runs:
         raise RecordError(f"the baseline can't be read: {unreadable[0].message}", advice=unreadable[0].advice)
     newest, *others = runs
     pool: tuple[Run, ...] = ()
-    if newest.commit is not None and not newest.dirty:
-        pool = tuple(run for run in others if run.commit == newest.commit and not run.dirty)
+    if newest.code.commit is not None and not newest.code.dirty:
+        pool = tuple(run for run in others if run.code.commit == newest.code.commit and not run.code.dirty)
     problems = (f"{error.message}: {error.advice}" for error in unreadable)
     baseline = Baseline(newest, ", ".join([describe_run(newest), *problems]), pool)
     return (
@@ -81,8 +81,12 @@ def read_baseline(path: Path, most: int = 1) -> Baseline:
 
 def _select_earlier(baseline: Baseline, others: Iterable[Run], most: int) -> Iterator[Run]:
     newest, missing = baseline.run, most - 1 - len(baseline.pool)
-    same_branch = (run for run in others if newest is not None and run.branch == newest.branch)
-    chosen = (select_usable(run, newest) for run in same_branch if newest is not None and run.commit != newest.commit)
+    same_branch = (run for run in others if newest is not None and run.code.branch == newest.code.branch)
+    chosen = (
+        select_usable(run, newest)
+        for run in same_branch
+        if newest is not None and run.code.commit != newest.code.commit
+    )
     return islice((run for run in chosen if run is not None), max(0, missing))
 
 
@@ -134,7 +138,7 @@ def _refuse_shard(folder: Path) -> None:
     Raises:
         RecordError: the run is one.
     """
-    if (shard := read_head(folder / RUN_FILE).shard) is not None:
+    if (shard := read_head(folder / RUN_FILE).scope.shard) is not None:
         raise RecordError(
             f"{folder} is shard {shard.number} of {shard.of}, which has only a part of the cases",
             advice="Name the run that `scoregate merge` makes of all shards.",
@@ -152,8 +156,8 @@ def _holds_run(path: Path) -> bool:
 def describe_run(run: Run) -> str:
     """Describe a stored run without its name and age, for example `stored run, incomplete`."""
     words = ["stored run"]
-    words += ["with uncommitted changes"] if run.dirty else []
-    words += ["incomplete"] if not run.complete else []
-    words += [f"a part of the cases ({run.selection:.200})"] if run.selection else []
+    words += ["with uncommitted changes"] if run.code.dirty else []
+    words += ["incomplete"] if not run.end.complete else []
+    words += [f"a part of the cases ({run.scope.selection:.200})"] if run.scope.selection else []
     words += [notice for notice in run.notices if notice.startswith(CASES_FILE)]
     return ", ".join(words)

@@ -47,12 +47,12 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
         rotate(out / RUN_FOLDER, settings.keep_runs)
     heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
     selection = settings.selection
-    same = [each for each in heads if selection.has_paths_only and each[0].selection == selection.description]
+    same = [each for each in heads if selection.has_paths_only and each[0].scope.selection == selection.description]
     # A run with a script that failed is a baseline only if there is no other, and a part only for the same part.
     choices = (
         *(folder for head, folder in heads if head.has_all_results),
         *(folder for head, folder in heads if head.is_unselected),
-        *(folder for head, folder in same if head.complete),
+        *(folder for head, folder in same if head.end.complete),
     )
     for folder in choices:
         with suppress(RecordError):
@@ -85,5 +85,5 @@ def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
     for folder in out.glob(f"{EARLIER}/[0-9]*/"):
         with suppress(RecordError):
             head = read_head(folder / RUN_FILE)
-            if head.shard is None:
+            if head.scope.shard is None:
                 yield head, folder

@@ -68,8 +68,8 @@ async def _read_runs(stored: Sequence[StoredRun]) -> tuple[list[Run], list[str]]
         except (GitHubRefused, RecordError) as error:
             problems.append(error.message)
             continue
-        if run.selection:
-            problems.append(f"only a part of its cases ran ({run.selection:.200})")
+        if run.scope.selection:
+            problems.append(f"only a part of its cases ran ({run.scope.selection:.200})")
         else:
             runs.append(run)
     return runs, problems
@@ -83,8 +83,7 @@ def make_pooled_baseline(runs: list[Run], note: str, *, branch: str | None) -> B
         note: the relation of the commit to the base.
         branch: the branch of the runs; None if it is in each run.
     """
-    newest, *others = sorted(runs, key=lambda run: run.finished, reverse=True)
+    newest, *others = sorted(runs, key=lambda run: run.end.finished, reverse=True)
     words = describe_run(newest).removeprefix("stored run").removeprefix(", ")
-    return Baseline(
-        replace(newest, branch=branch or newest.branch), ", ".join(filter(None, (note, words))), tuple(others)
-    )
+    newest = replace(newest, code=replace(newest.code, branch=branch or newest.code.branch))
+    return Baseline(newest, ", ".join(filter(None, (note, words))), tuple(others))

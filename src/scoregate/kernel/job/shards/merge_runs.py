@@ -13,6 +13,7 @@ from pathlib import Path
 
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.event_values import ErrorInfo
@@ -20,6 +21,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, confirmations_of
 from scoregate.kernel.types.runs.dependencies import RunDependencies, merge_matrix_dependencies
 from scoregate.kernel.types.runs.run import Conditions, Run, Script
+from scoregate.kernel.types.runs.run_scope import RunScope
 from scoregate.kernel.types.slots import NO_SLOTS
 
 
@@ -47,7 +49,7 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
         folder = path.resolve()
         try:
             run = read_run(latest_run(path))
-            confirmations_of(run)  # a slot is validated once it is read
+            check_slots(run.slots)
         except RecordError:
             if expected is None:
                 raise
@@ -65,7 +67,7 @@ def read_matrix_runs(paths: Iterable[Path], *, expected: int | None) -> tuple[Ma
             f"{' and '.join(same)} hold the same run",
             advice="Name each run once. Don't replace a run that is missing by a copy of another one.",
         )
-    if len(commits := sorted({each.run.commit or "none" for each in runs})) > 1:
+    if len(commits := sorted({each.run.code.commit or "none" for each in runs})) > 1:
         raise UsageError(f"the runs are of several commits: {', '.join(each[:7] for each in commits)}")
     return tuple(runs)
 
@@ -97,7 +99,7 @@ def merge_matrix_runs(
 
 
 def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[str, int], expected: int | None) -> Run:
-    runs, now = [each.run for each in matrix], time.time()
+    runs = [each.run for each in matrix]
     scripts, suites, confirmations = [], [], []
     for each in matrix:
         scripts += [replace(script, name=f"{each.name}: {script.name}") for script in each.run.scripts]
@@ -110,26 +112,21 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         scripts.append(Script(f"missing run {number}", error=error))
     return Run(
         id=uuid.uuid4().hex,
-        started=min((run.started for run in runs), default=now),
-        finished=max((run.finished for run in runs), default=now),
-        version=__version__,
-        message=settings.message or next((run.message for run in runs if run.message), None),
-        commit=runs[0].commit if runs else None,
-        branch=runs[0].branch if runs else None,
-        dirty=any(run.dirty for run in runs),
-        attempt=max((run.attempt for run in runs), default=1),
-        complete=all(run.complete for run in runs),
+        started=min((run.started for run in runs), default=time.time()),
+        end=merge_ends(runs),
+        code=merge_code(runs, settings.message),
+        scope=RunScope(
+            join_names(run.scope.filters for run in runs),
+            join_names(run.scope.file_filters for run in runs),
+            skipped=join_names(run.scope.skipped for run in runs),
+            left_out=join_names(run.scope.left_out for run in runs),
+            narrowed=settings.narrowed,
+            selection="; ".join(dict.fromkeys(run.scope.selection for run in runs if run.scope.selection)),
+        ),
         suites=tuple(suites),
         scripts=tuple(scripts),
         notices=tuple(notice for each in matrix for notice in _notices(each)),
         policy=(settings.proposed or settings).policy().to_record(),
-        filters=tuple(dict.fromkeys(glob for run in runs for glob in run.filters)),
-        file_filters=tuple(dict.fromkeys(glob for run in runs for glob in run.file_filters)),
-        skipped=tuple(dict.fromkeys(suite for run in runs for suite in run.skipped)),
-        left_out=tuple(dict.fromkeys(suite for run in runs for suite in run.left_out)),
-        narrowed=settings.narrowed,
-        selection="; ".join(dict.fromkeys(run.selection for run in runs if run.selection)),
-        stopped="; ".join(dict.fromkeys(run.stopped for run in runs if run.stopped)),
         slots=NO_SLOTS.put(CONFIRMATIONS, tuple(confirmations) or None),
         model_calls=tuple(
             replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
@@ -141,7 +138,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
 
 def _merge_dependencies(matrix: Sequence[MatrixRun]) -> RunDependencies:
     """What the scripts of all runs depend on; nothing if another version of scoregate made one of them."""
-    is_same_version = all(each.run.version == __version__ for each in matrix)
+    is_same_version = all(each.run.code.version == __version__ for each in matrix)
     runs = [(each.name, each.run.dependencies) for each in matrix]
     return merge_matrix_dependencies(runs) if is_same_version else RunDependencies()
 
@@ -164,5 +161,5 @@ def _label(label: str, matrix_run: MatrixRun, labels: Mapping[str, int]) -> str:
 
 def _notices(matrix_run: MatrixRun) -> Iterator[str]:
     yield from (f"{matrix_run.name}: {notice}" for notice in matrix_run.run.notices)
-    if not matrix_run.run.complete:
+    if not matrix_run.run.end.complete:
         yield f"{matrix_run.name}: this run never finished"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.ports import AmendRun
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.kernel.job.steps import LoadSteps
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
@@ -27,6 +26,7 @@ from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, Confirmation, confirmations_of
 from scoregate.kernel.types.runs.dependencies import merge_shard_dependencies
 from scoregate.kernel.types.runs.model_calls import merge_calls
+from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run, Script
 from scoregate.kernel.types.sharding.partition import MISSING_SHARD, MOST_SHARDS
 from scoregate.kernel.types.slots import Slots
@@ -52,11 +52,11 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
         with suppress(RecordError):
             folder = run_folder(latest_run(path))
             head = read_head(folder / RUN_FILE)
-            Slots(head.slots).get(CONFIRMATIONS)  # a slot is validated once it is read
-            if head.shard is None:
+            check_slots(Slots(head.slots))
+            if head.scope.shard is None:
                 others.append(path)
             else:
-                shards.append(ShardFolder(folder, head, head.shard))
+                shards.append(ShardFolder(folder, head, head.scope.shard))
     if shards and others:
         raise UsageError(f"{others[0]} is not a run of a shard, but {shards[0].path} is", advice="Merge them apart.")
     if len(partitions := sorted({each.shard.partition for each in shards})) > 1:
@@ -64,9 +64,9 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
             f"the shards are of different partitions: {', '.join(partitions[:3])}",
             advice="Plan once, and give the file of `scoregate plan --output` to every shard with --partition.",
         )
-    if len(commits := sorted({each.head.commit or "none" for each in shards})) > 1:
+    if len(commits := sorted({each.head.code.commit or "none" for each in shards})) > 1:
         raise UsageError(f"the shards are of several commits: {', '.join(each[:7] for each in commits)}")
-    if len(versions := sorted({each.head.version for each in shards})) > 1:
+    if len(versions := sorted({each.head.code.version for each in shards})) > 1:
         raise UsageError(
             f"the shards are of different versions of scoregate: {_name_versions(shards, versions)}",
             advice="Install the same version in every job (`scoregate==…`), and run the shards of the others again.",
@@ -79,7 +79,8 @@ def find_shards(paths: Iterable[Path]) -> tuple[ShardFolder, ...]:
 
 def _name_versions(shards: Sequence[ShardFolder], versions: Sequence[str]) -> str:
     numbers = {
-        version: sorted({each.shard.number for each in shards if each.head.version == version}) for version in versions
+        version: sorted({each.shard.number for each in shards if each.head.code.version == version})
+        for version in versions
     }
     return "; ".join(
         f"{one_line(version, 40)} (shard {', '.join(map(str, numbers[version][:_MOST_NAMED]))})"
@@ -120,7 +121,7 @@ def merge_shards(
 def _choose(folders: Sequence[ShardFolder]) -> ReadShard:
     """The first complete run of a shard; without one, that with the most trials."""
     read: list[ReadShard] = []
-    for each in sorted(folders, key=lambda each: (not each.head.complete, each.head.finished, str(each.path))):
+    for each in sorted(folders, key=lambda each: (not each.head.end.complete, each.head.end.finished, str(each.path))):
         shard = read_shard(each)
         if not shard.problems:
             return shard
@@ -132,36 +133,32 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
     runs = [shard.run for shard in shards]
     suites = merging.results()
     labels = merging.labels(suites)
-    of = shards[0].shard.of
+    of, end = shards[0].shard.of, merge_ends(runs)
+    reused = (each for run in runs if (each := run.slots.get(REUSED_FROM)) is not None)
+    slots = runs[0].slots.put(CONFIRMATIONS, tuple(_relabel_confirmations(shards, labels)) or None)
     return replace(
         runs[0],
         id=uuid.uuid4().hex,
         started=min(run.started for run in runs),
-        finished=max((run.finished for run in runs), default=time.time()),
-        version=__version__,
-        message=settings.message or next((run.message for run in runs if run.message), None),
-        dirty=any(run.dirty for run in runs),
-        attempt=max(run.attempt for run in runs),
-        complete=not missing and all(run.complete for run in runs),
+        end=replace(end, complete=end.complete and not missing, stopped=runs[0].end.stopped),
+        code=merge_code(runs, settings.message),
+        scope=replace(
+            runs[0].scope,
+            skipped=join_names(run.scope.skipped for run in runs),
+            left_out=join_names(run.scope.left_out for run in runs),
+            shard=None,
+        ),
         suites=tuple(suites),
         scripts=(*_merge_scripts(shards), *_report_problems(shards, missing, of)),
         notices=tuple(_describe(shards, of)),
         policy=(settings.proposed or settings).policy().to_record(),
-        skipped=_union(run.skipped for run in runs),
-        left_out=_union(run.left_out for run in runs),
-        slots=runs[0].slots.put(CONFIRMATIONS, tuple(_relabel_confirmations(shards, labels)) or None),
+        slots=slots.put(REUSED_FROM, next(reused, None)),
         compared_with=None,
-        reused_from=next((run.reused_from for run in runs if run.reused_from), None),
         model_calls=merge_calls(calls for run in runs for calls in run.model_calls),
-        shard=None,
         dependencies=merge_shard_dependencies(
             [(run.dependencies, [script.name for script in run.scripts]) for run in runs]
         ),
     )
-
-
-def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in names for name in each))
 
 
 def _relabel_confirmations(

@@ -20,7 +20,8 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, RunShard, SuiteResult
+from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunShard
 from scoregate.kernel.types.runs.suite_labels import label_suites
 
 _Key: TypeAlias = tuple[str | None, str, str, int]
@@ -134,7 +135,7 @@ def _read_valid_cases(shard: ReadShard) -> Iterator[tuple[bytes, CaseResult]]:
             for line, case in zip(batch.lines, parse_cases(batch.lines), strict=True):
                 if isinstance(case, ValueError) or not 0 <= case.suite < suites or (case.suite, case.key) in seen:
                     continue
-                if not shard.run.complete:  # in a complete run, each trial is there once
+                if not shard.run.end.complete:  # in a complete run, each trial is there once
                     seen.add((case.suite, case.key))
                 yield line, case
 

@@ -35,6 +35,7 @@ from scoregate.kernel.job.steps import (
     find_sides,
     finish_plan,
     measure_more,
+    store,
 )
 from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
 from scoregate.kernel.judge.baseline import Baseline
@@ -96,7 +97,7 @@ class ShardResult:
 def find_shard_problems(run: Run) -> Iterator[str]:
     """Why the run of a shard is not complete: a part of it could not be measured."""
     yield from find_script_failures(run).values()
-    if not run.complete:
+    if not run.end.complete:
         yield "the run was stopped before its end, or its record is damaged"
     for suite in run.suites:
         if not suite.complete and not suite.skipped:
@@ -143,10 +144,10 @@ def _read_finished(out: Path, partition: Partition, number: int) -> Run | None:
     """The complete run of this shard in its folder; None without one."""
     try:
         head = read_head(out / RUN_FOLDER / RUN_FILE)
-        shard = head.shard
+        shard = head.scope.shard
         if shard is None or (shard.partition, shard.number) != (partition.fingerprint, number):
             return None
-        if head.version != __version__:  # `merge` refuses shards of different versions
+        if head.code.version != __version__:  # `merge` refuses shards of different versions
             return None
         run = read_run(out / RUN_FOLDER, strictly=True)
     except RecordError:
@@ -177,15 +178,13 @@ async def _measure(
     planned = add_base_values(await change_plan(own_steps, planned), ports)
     finished = await finish_plan(own_steps, planned, ports)
     recorded = await ports.record(finished.plan, settings, finished.notices)
-    run = recorded
-    for step in own_steps:
-        run = step.store(run, finished.slots)
+    run = store(own_steps, recorded, finished.slots)
     compares = any(each.trials.needs_base(settings) for each in FEATURES)
-    if run.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
-        run = replace(run, shard=replace(run.shard, base=baseline.run.id))
+    if run.scope.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
+        run = run.with_shard(replace(run.scope.shard, base=baseline.run.id))
     if run is not recorded:
         ports.amend(run)
-    slots = await find_sides(own_steps, planned.context, settings) if compares and run.complete else NO_SLOTS
+    slots = await find_sides(own_steps, planned.context, settings) if compares and run.end.complete else NO_SLOTS
     compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), load=load_own)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
     return await settle_run((await measure_more(own_steps, work)).run, ports)

@@ -20,7 +20,8 @@ from scoregate.kernel.run.code_digest import digest_tracked
 from scoregate.kernel.run.durations import read_durations
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.declarations.declaration import Effect
-from scoregate.kernel.types.runs.run import Run, RunShard
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run_scope import RunShard
 from scoregate.kernel.types.sharding.packing import LaunchDuration, choose_shards, pack_launches
 from scoregate.kernel.types.sharding.partition import Assignment, Partition, list_work, make_partition
 

@@ -120,11 +120,11 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
         if (companion / RUN_FILE).is_file():
             run = run.add_companion(role, read_run(companion, strictly=strictly))
     if folder.name.startswith(IN_PROGRESS):
-        return replace(run, complete=False, notices=(*run.notices, f"{KILLED}; {_count_finished(run)} had finished"))
+        return run.interrupt(f"{KILLED}; {_count_finished(run)} had finished")
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.
     marker = read_marker(folder)
     cut_short = marker is not None and not marker.alive and marker.started <= head.started
-    return replace(run, complete=False, notices=(*run.notices, CUT_SHORT)) if cut_short else run
+    return run.interrupt(CUT_SHORT) if cut_short else run
 
 
 def _count_finished(run: Run) -> str:
@@ -161,7 +161,7 @@ def _make_run(head: RunHead, reading: _CasesReader) -> Run:
     notices = tuple(f"{CASES_FILE}: {notice}" for notice in _damage_notices(head, reading))
     known = {name: getattr(head, name) for name in RUN_FIELDS}
     run = Run(**known, suites=tuple(suites), slots=Slots(head.slots))
-    return replace(run, complete=head.complete and not notices, notices=(*head.notices, *notices))
+    return run.interrupt(*notices) if notices else run
 
 
 def _count_missing(head: RunHead, reading: _CasesReader) -> int:

@@ -15,14 +15,11 @@ from pydantic_core import from_json, to_json
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive.folder import RUN_FILE
-from scoregate.kernel.types.evaluation import Usage
-from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
+from scoregate.kernel.types.event_values import ListedTool
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import STATUSES
-from scoregate.kernel.types.runs.cost_estimates import RunEstimate
 from scoregate.kernel.types.runs.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.kernel.types.runs.evidence import TrialOrigin
-from scoregate.kernel.types.runs.model_calls import ModelCalls
 from scoregate.kernel.types.runs.past_runs import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,
@@ -32,17 +29,7 @@ from scoregate.kernel.types.runs.past_runs import (
     Score,
     SuiteMetrics,
 )
-from scoregate.kernel.types.runs.run import (
-    RECORD_VERSION,
-    BaseReference,
-    Conditions,
-    ExecCall,
-    ReusedRun,
-    Run,
-    RunShard,
-    Script,
-    SuiteResult,
-)
+from scoregate.kernel.types.runs.run import Run, RunInfo, SuiteInfo, SuiteResult
 from scoregate.kernel.types.runs.suite_states import LONGEST_STATE
 
 _LATEST_TIME = 1e11
@@ -50,30 +37,12 @@ _LONGEST_NAMES = 1 << 20
 
 
 @record
-class SuiteHead:
-    """A suite without its columns: the fields of `SuiteResult`, and the number, statuses and means of its cases.
+class SuiteHead(SuiteInfo):
+    """A suite without its trials: the number, statuses and means of its cases.
 
     `carried` is the run that measured it, if it didn't run; `kept` the one that measured its reused cases.
     """
 
-    id: str
-    label: str
-    origin: Origin | None = None
-    script: str | None = None
-    evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
-    params: Mapping[str, Any] | None = None
-    planned: int | None = None
-    unfinished: int = 0
-    errors: tuple[ErrorInfo, ...] = ()
-    reviews: tuple[str, ...] = ()
-    complete: bool = False
-    assertion_failed: bool = False
-    duration_s: float | None = None
-    usage: Usage | None = None
-    sdk: str | None = None
-    skipped: bool = False
-    setup: Setup | None = None
-    part: SuitePart | None = None
     carried: CarriedFrom | None = None
     kept: CarriedFrom | None = None
     tools: tuple[ListedTool, ...] = ()
@@ -83,67 +52,35 @@ class SuiteHead:
 
 
 @record
-class RunHead:
-    """A run without its cases: the fields of `Run`, and the checksum (CRC-32) of the lines in the cases file.
+class RunHead(RunInfo):
+    """A run without its cases: what `run.json` stores, with the checksum (CRC-32) of the lines in the cases file.
 
-    `slots` holds every other key of the file, as it was read: a newer or an older version may have written it.
+    `slots` holds every key of the file that the kernel doesn't know, as it was read: a newer or an older version may
+    have written it.
     """
 
-    schema_version: int
-    id: str
-    started: float
-    finished: float
-    version: str
-    message: str | None = None
-    commit: str | None = None
-    branch: str | None = None
-    dirty: bool = False
-    attempt: int = 1
-    complete: bool = False
+    suites: tuple[SuiteHead, ...] = ()
     cases: int = 0
     crc32: int | None = None
-    suites: tuple[SuiteHead, ...] = ()
-    scripts: tuple[Script, ...] = ()
-    notices: tuple[str, ...] = ()
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] | None = None
-    filters: tuple[str, ...] = ()
-    file_filters: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    narrowed: bool = False
-    exec_call: ExecCall | None = None
-    selection: str = ""
-    stopped: str = ""
-    compared_with: BaseReference | None = None
-    history: History = field(default_factory=History)
-    conditions: Conditions | None = None
-    reused_from: ReusedRun | None = None
-    model_calls: tuple[ModelCalls, ...] = ()
-    shard: RunShard | None = None
-    estimate: RunEstimate | None = None
-    dependencies: RunDependencies = field(default_factory=RunDependencies)
     slots: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_unselected(self) -> bool:
-        """Whether it ended, and ran all suites and cases that the project's settings name."""
-        is_filtered = self.filters != self.file_filters
-        return self.complete and not (self.selection or self.narrowed or is_filtered or self.shard)
 
-    @property
-    def has_all_results(self) -> bool:
-        """Whether it is unselected, and no script failed: one with a syntax error, for example, has no results."""
-        return self.is_unselected and not any(script.error for script in self.scripts)
-
-
+RECORD_VERSION = 1
 # Far above real runs: a forged run must not use up all time or memory.
 MOST_OF_EACH = 10_000
 MOST_EVALUATORS = 20_000
 _LATEST_RUN_TIME = 1e11
-_HEAD_FIELDS = {each.name for each in fields(RunHead)}
-RUN_FIELDS = {each.name for each in fields(Run)} & _HEAD_FIELDS - {"suites", "slots"}
-SUITE_FIELDS = {each.name for each in fields(SuiteResult)} & {each.name for each in fields(SuiteHead)}
+RUN_FIELDS = tuple(each.name for each in fields(RunInfo))
+_PARTS = ("code", "end", "scope")  # records whose fields are keys at the top
+_OLD_SLOTS = ("reused_from", "estimate")  # slots that have a place among the other keys, and are null if they are empty
+_KEYS = (
+    *("schema_version", "id", "started", "finished", "version", "message", "commit", "branch", "dirty", "attempt"),
+    *("complete", "cases", "crc32", "suites", "scripts", "notices", "policy", "settings", "filters", "file_filters"),
+    *("skipped", "left_out", "narrowed", "exec_call", "selection", "stopped", "compared_with", "conditions"),
+    *("reused_from", "model_calls", "shard", "estimate"),
+)
+_KNOWN_KEYS = {*_KEYS, "history", "dependencies"} - {*_OLD_SLOTS}
+SUITE_FIELDS = (*(each.name for each in fields(SuiteInfo)), "tools")
 
 
 def read_head(path: Path) -> RunHead:
@@ -159,15 +96,18 @@ def read_head(path: Path) -> RunHead:
         if isinstance(data, dict):
             history, notices = read_history(data.get("history"))
             dependencies, damage = read_dependencies(data.get("dependencies"))
-            data, notices = {**data, "history": history, "dependencies": dependencies}, (*notices, *damage)
-            data["slots"] = {name: value for name, value in data.items() if name not in _HEAD_FIELDS}
+            slots = {name: value for name, value in data.items() if name not in _KNOWN_KEYS and value is not None}
+            parts = dict.fromkeys(_PARTS, data)
+            data = {**data, **parts, "history": history, "dependencies": dependencies, "slots": slots}
+            notices = (*notices, *damage)
         head: RunHead = _adapter(RunHead).validate_python(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise _damage_error(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        place = first["loc"][1:] if first["loc"][:1] in [(part,) for part in _PARTS] else first["loc"]
+        raise _damage_error(path, f"{'.'.join(map(str, place))}: {first['msg']}") from None
     except ValueError as error:
         raise _damage_error(path, str(error)) from None
-    if not (_is_time(head.started) and _is_time(head.finished)):
+    if not (_is_time(head.started) and _is_time(head.end.finished)):
         raise _damage_error(path, "its times are not valid")
     return replace(head, notices=(*head.notices, *(f"{path.name}: {notice}" for notice in notices)))
 
@@ -190,8 +130,11 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 
 def _check_version(path: Path, data: object) -> None:
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if isinstance(version, int) and version > RECORD_VERSION:
+    if not isinstance(data, dict):
+        return
+    if not isinstance(version := data.get("schema_version"), int):
+        raise _damage_error(path, "schema_version: Field required")
+    if version > RECORD_VERSION:
         raise RecordError(
             f"{path} has schema version {version}; this scoregate reads versions up to {RECORD_VERSION}",
             advice="Update scoregate.",
@@ -321,15 +264,21 @@ def _read_checksum(path: Path) -> int | None:
 
 def dump_head(head: RunHead) -> bytes:
     """The text of `run.json`; history and dependencies, which only programs read, are on one line each at its end."""
-    left_out = {"history", "dependencies", "slots"}
-    text = to_json(head, indent=2, exclude=left_out, inf_nan_mode="null", serialize_unknown=True).removesuffix(b"\n}")
+    stored: dict[str, Any] = {"schema_version": RECORD_VERSION, **head.slots}
+    for each in (head, head.code, head.end, head.scope):
+        stored |= {own.name: getattr(each, own.name) for own in fields(each)}
+    text = _dump({name: stored.get(name) for name in _KEYS}, indent=2).removesuffix(b"\n}")
     for name, value in head.slots.items():
-        text += b",\n  " + to_json(name) + b": " + to_json(value, inf_nan_mode="null", serialize_unknown=True)
+        text += b",\n  " + to_json(name) + b": " + _dump(value) if name not in _KEYS else b""
     if head.dependencies.is_recorded:
         text += b',\n  "dependencies": ' + to_json(head.dependencies)
     if head.history.runs:
-        text += b',\n  "history": ' + to_json(head.history, inf_nan_mode="null")
+        text += b',\n  "history": ' + _dump(head.history)
     return text + b"\n}\n"
+
+
+def _dump(value: object, *, indent: int | None = None) -> bytes:
+    return to_json(value, indent=indent, inf_nan_mode="null", serialize_unknown=True)
 
 
 def make_head(run: Run, crc32: int | None) -> RunHead:
@@ -343,9 +292,11 @@ def make_head(run: Run, crc32: int | None) -> RunHead:
         )
         for suite in run.suites
     )
-    shared = {name: getattr(run, name) for name in RUN_FIELDS}
-    cases, slots = sum(suite.cases for suite in suites), dict(run.slots.to_stored())
-    return RunHead(**shared, suites=suites, cases=cases, crc32=crc32, slots=slots)
+    return RunHead(**_dump_run(run), suites=suites, cases=sum(suite.cases for suite in suites), crc32=crc32)
+
+
+def _dump_run(run: Run) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in RUN_FIELDS} | {"slots": dict(run.slots.to_stored())}
 
 
 def _dump_suite(suite: SuiteResult) -> dict[str, Any]:
@@ -355,7 +306,5 @@ def _dump_suite(suite: SuiteResult) -> dict[str, Any]:
 
 def make_unfinished_head(run: Run) -> RunHead:
     """The head of an unfinished run. It has no counts; the reader of the run counts its cases."""
-    shared = {name: getattr(run, name) for name in RUN_FIELDS}
-    suites = (SuiteHead(**_dump_suite(suite)) for suite in run.suites)
-    shared |= {"complete": False, "slots": dict(run.slots.to_stored())}
-    return RunHead(**shared, suites=tuple(suites))
+    own = _dump_run(run) | {"end": replace(run.end, complete=False)}
+    return RunHead(**own, suites=tuple(SuiteHead(**_dump_suite(suite)) for suite in run.suites))

@@ -134,7 +134,8 @@ def _recover_run(unfinished: Path, out: Path) -> RecoveredRun | None:
             writer.add_media_of(run)
             for case in run.cases:
                 writer.add(case)
-            writer.finish(replace(run, finished=max(last, run.started), notices=(*run.notices, notice)))
+            end = replace(run.end, finished=max(last, run.started))
+            writer.finish(replace(run, end=end, notices=(*run.notices, notice)))
         remove_oldest(out)
     shutil.rmtree(unfinished, ignore_errors=True)
     return RecoveredRun(target, cases, f"{notice} in {target}") if run.suites else None

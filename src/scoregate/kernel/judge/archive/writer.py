@@ -157,12 +157,12 @@ class RunWriter:
             os.fsync(self._file.fileno())  # else a power cut could leave an empty file under the final name
             self._media.add_source(MediaFolder(self._folder / MEDIA_FOLDER).read)  # of the run that is replaced
             if notice := self._media.finish():
-                run = replace(run, notices=(*run.notices, notice))
+                run = run.add_notices(notice)
             try:
                 rotate(self._folder, self._keep)
             except OSError as error:
                 notice = f"the run before this one could not be kept: {error.strerror}"
-                run = replace(run, notices=(*run.notices, notice))
+                run = run.add_notices(notice)
             self._write_head(dump_head(make_head(run, self._crc32)))
             cases = CasesFile.open(self._partial / CASES_FILE)
             remove_columns(self._folder)  # they must never be read with the new cases

@@ -15,7 +15,7 @@ def find_doubt(head: RunHead) -> str:
     Args:
         head: the run without its cases.
     """
-    if not head.is_unselected or head.stopped:
+    if not head.is_unselected or head.end.stopped:
         return "only a part of the suites or cases ran"
     if not head.dependencies.is_recorded:
         return "the run recorded nothing (it needs `affected`)"

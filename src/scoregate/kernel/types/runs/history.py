@@ -42,18 +42,17 @@ def history_after(run: Run) -> History:
     uncommitted changes. That is a job that was run again; a nightly run of the same commit is a measurement of its own.
     """
     old = run.history
-    kept = [index for index, past in enumerate(old.runs) if not _is_replaced(past, run)]
-    kept = kept[1 - MOST_RUNS :]
     past_run = PastRun(
         id=run.id[:MAX_TEXT_LENGTH],
-        finished=run.finished,
-        commit=_shorten(run.commit),
-        branch=_shorten(run.branch),
-        message=_shorten(run.message),
-        dirty=run.dirty,
-        complete=run.complete,
+        finished=run.end.finished,
+        commit=_shorten(run.code.commit),
+        branch=_shorten(run.code.branch),
+        message=_shorten(run.code.message),
+        dirty=run.code.dirty,
+        complete=run.end.complete,
         took=_suite_metrics([suite.columns for suite in run.suites], sum_costs(run)),
     )
+    kept = [index for index, past in enumerate(old.runs) if not _is_replaced(past, past_run)][1 - MOST_RUNS :]
     measured = {each.label: each for each in run.suites if len(each.columns) and each.evidence.counts_all(Use.HISTORY)}
     states = digest_states(run)
     suites = {}
@@ -180,10 +179,10 @@ def merge_histories(history: History, other: History) -> History:
     return fit_history(History(past_runs, {label: _merge_suites(label, runs) for label in labels}))
 
 
-def _is_replaced(past: PastRun, run: Run | PastRun) -> bool:
+def _is_replaced(past: PastRun, later: PastRun) -> bool:
     """Whether a later run replaces an earlier one: it is the same run, or ran the same commit again."""
-    is_same = past.commit is not None and past.commit == _shorten(run.commit) and not (past.dirty or run.dirty)
-    return past.id == run.id or (is_same and run.finished - past.finished < _RERUN_S)
+    is_same = past.commit is not None and past.commit == later.commit and not (past.dirty or later.dirty)
+    return past.id == later.id or (is_same and later.finished - past.finished < _RERUN_S)
 
 
 def _merge_suites(label: str, runs: Sequence[_Places]) -> SuiteHistory:

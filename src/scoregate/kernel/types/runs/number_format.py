@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import expm1
 
-from scoregate.kernel.types.runs.cost_estimates import Interval
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.run_costs import sum_costs
 from scoregate.kernel.types.text import format_dollars
@@ -93,12 +92,6 @@ def tokens(number: float) -> str:
 def cost(dollars: float) -> str:
     """US dollars: `$0.42`, `$12.30`; below a cent two significant digits, `$0.0042`."""
     return format_dollars(dollars)
-
-
-def cost_interval(interval: Interval) -> str:
-    """An estimate with its bounds: `$0.42 [0.31–0.60]`."""
-    low, high = (cost(bound).replace("$", "") for bound in (interval.low, interval.high))
-    return f"{cost(interval.expected)} [{low}–{high}]"
 
 
 def cost_change(dollars: float) -> str:

@@ -1,4 +1,4 @@
-"""Whether the stored results of a suite or a trial can be reused, and the reason if not."""
+"""Which run results are reused from, and whether those of a suite or a trial can be; the reason if not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from dataclasses import replace
 
 from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
+from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.slots import Slot
 
+
+@record
+class ReusedRun:
+    """An earlier run whose results another run reuses. Times are in seconds since the epoch."""
+
+    id: str
+    started: float
+    finished: float
+    attempt: int = 1
+
+
+REUSED_FROM: Slot[ReusedRun] = Slot("reused_from", ReusedRun)
+"""The run that reused results come from."""
 FAILED = "met an error"
 WAITING = "wait for a person"
 CHANGED = "changed in definition"

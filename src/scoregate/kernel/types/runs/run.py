@@ -15,22 +15,20 @@ from scoregate.kernel.types.runs.arms import EXPECTATIONS, Arm
 from scoregate.kernel.types.runs.case_columns import Columns, known_values
 from scoregate.kernel.types.runs.case_means import average_scores
 from scoregate.kernel.types.runs.cases import CaseResult, Status
-from scoregate.kernel.types.runs.cost_estimates import RunEstimate
 from scoregate.kernel.types.runs.dependencies import RunDependencies
 from scoregate.kernel.types.runs.evidence import Evidence, TrialMark, TrialRole, Trials, Use, does_count
 from scoregate.kernel.types.runs.model_calls import ModelCalls
 from scoregate.kernel.types.runs.past_runs import History
+from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
 from scoregate.kernel.types.selection.case_choice import CaseInput
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 from scoregate.kernel.types.suite import TASK
 from scoregate.kernel.types.usage import count_tokens, measure_cost, sum_usage
 
-RECORD_VERSION = 1
-
 
 @record
-class SuiteResult:
-    """One suite of a run.
+class SuiteInfo:
+    """What `run.json` says of a suite.
 
     Attributes:
         label: the id with the parameters, with the file if two suites share it; unique in the run.
@@ -38,15 +36,15 @@ class SuiteResult:
         script: the script that was launched for it.
         params: the parameters of the grid search.
         planned: the number of planned trials; None if unknown.
+        unfinished: the number of trials that started and never finished.
         reviews: the requested reviews of the suite's outputs.
         complete: whether the suite finished with all trials that were planned or started.
         assertion_failed: whether its `assert_test` raised.
         usage: the usage of model calls that belong to no case, such as calls from the user's own threads.
         sdk: the SDK that the suite is written with; None if unknown.
-        skipped: whether a filter left it out. `unfinished`: the number of trials that started and never finished.
+        skipped: whether a filter left it out.
         setup: what another framework ran the suite with; None for other suites.
         part: the part of the cases that a shard ran; None for all of them.
-        tools: the tools of the MCP servers that it connected to.
     """
 
     id: str
@@ -56,6 +54,7 @@ class SuiteResult:
     evaluators: Mapping[str, EvaluatorInfo] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
     planned: int | None = None
+    unfinished: int = 0
     errors: tuple[ErrorInfo, ...] = ()
     reviews: tuple[str, ...] = ()
     complete: bool = False
@@ -63,11 +62,16 @@ class SuiteResult:
     duration_s: float | None = None
     usage: Usage | None = None
     sdk: str | None = None
-    trials: Trials = field(default_factory=Trials)
     skipped: bool = False
-    unfinished: int = 0
     setup: Setup | None = None
     part: SuitePart | None = None
+
+
+@record
+class SuiteResult(SuiteInfo):
+    """One suite of a run, with its trials and the tools of the MCP servers that it connected to."""
+
+    trials: Trials = field(default_factory=Trials)
     tools: tuple[ListedTool, ...] = ()
 
     @property
@@ -179,21 +183,6 @@ class Script:
 
 
 @record
-class ExecCall:
-    """The call of `scoregate exec` that made a run.
-
-    Attributes:
-        options: the options that say how results are read, with their values.
-        command: the command line.
-        folder: where it ran, relative to the project.
-    """
-
-    options: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
-    folder: str = "."
-
-
-@record
 class BaseReference:
     """A reference to the baseline of a run.
 
@@ -229,87 +218,87 @@ class Conditions:
 
 
 @record
-class ReusedRun:
-    """An earlier run whose results another run reuses. Times are in seconds since the epoch."""
-
-    id: str
-    started: float
-    finished: float
-    attempt: int = 1
-
-
-@record
-class RunShard:
-    """The shard that a run is of: the one with a `number`, from 1, `of` all shards.
+class RunCode:
+    """The code that a run measured, and the title that its author gave it.
 
     Attributes:
-        partition: the fingerprint of the partition; `contents`: what each of its shards runs, as text.
-        id: the digest of what the shard runs; `base`: the id of the baseline whose outputs and cases it used, or empty.
-        no_control: why the drift control of its cases has no result; empty if it has one.
+        version: the version of scoregate.
+        message: the title; None without one.
+        commit: None outside git, as is `branch`.
+        dirty: whether there were uncommitted changes.
     """
 
-    partition: str
-    number: int
-    of: int
-    id: str
-    base: str = ""
-    contents: tuple[str, ...] = ()
-    no_control: str = ""
-
-
-@record
-class Run:
-    """The record of one run of all suites. Times are in seconds since the epoch.
-
-    Attributes:
-        commit: None outside git, as is `branch`; `dirty`: whether there were uncommitted changes. `attempt`: from 1.
-        complete: whether the run was not interrupted and its record is not damaged.
-        settings: the settings of the project's file; None if they are not recorded.
-        filters: the globs that suites' ids had to match; `file_filters`, of a project's file, excuse no missing suite.
-        skipped: the ids of suites without a requirement, such as a model's key; `left_out`: those that match no filter.
-        narrowed: whether files, a command or test sets were named, so that other suites are not in the run.
-        exec_call: the call of `scoregate exec` that made it; None for `scoregate run`.
-        selection: the options that left out cases; `stopped`: why it ended.
-        companions: runs of parts of its suites or of the base's, by what their trials were measured for.
-        slots: what features store.
-        reused_from: the run that reused results come from; `model_calls`: those that the gateway counted.
-        read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
-        shard: that it is of; None for a whole run. `estimate`: its expected use. `dependencies`: of its scripts.
-    """
-
-    id: str
-    started: float
-    finished: float
     version: str
-    schema_version: int = RECORD_VERSION
     message: str | None = None
     commit: str | None = None
     branch: str | None = None
     dirty: bool = False
-    attempt: int = 1
+
+
+@record
+class RunEnd:
+    """How a run ended.
+
+    Attributes:
+        finished: when, in seconds since the epoch.
+        complete: whether the run was not interrupted and its record is not damaged.
+        stopped: why it ended before all cases were measured; empty if it didn't.
+        attempt: the number of the attempt of its job, from 1.
+    """
+
+    finished: float
     complete: bool = False
-    suites: tuple[SuiteResult, ...] = ()
+    stopped: str = ""
+    attempt: int = 1
+
+
+@record
+class RunInfo:
+    """What `run.json` says of a run as a whole. Times are in seconds since the epoch.
+
+    Attributes:
+        settings: the settings of the project's file; None if they are not recorded.
+        model_calls: those that the gateway counted. `dependencies`: of its scripts.
+    """
+
+    id: str
+    started: float
+    end: RunEnd
+    code: RunCode
+    scope: RunScope = field(default_factory=RunScope)
     scripts: tuple[Script, ...] = ()
     notices: tuple[str, ...] = ()
     policy: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] | None = None
-    filters: tuple[str, ...] = ()
-    file_filters: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    narrowed: bool = False
-    exec_call: ExecCall | None = None
-    selection: str = ""
-    stopped: str = ""
-    companions: Mapping[TrialRole, tuple[Run, ...]] = field(default_factory=dict)
-    history: History = field(default_factory=History)
     compared_with: BaseReference | None = None
+    history: History = field(default_factory=History)
     conditions: Conditions | None = None
-    reused_from: ReusedRun | None = None
-    model_calls: tuple[ModelCalls, ...] = ()
-    shard: RunShard | None = None
-    estimate: RunEstimate | None = None
     dependencies: RunDependencies = field(default_factory=RunDependencies)
+    model_calls: tuple[ModelCalls, ...] = ()
+
+    @property
+    def is_unselected(self) -> bool:
+        """Whether it ended, and ran all suites and cases that the project's settings name."""
+        return self.end.complete and self.scope.is_whole
+
+    @property
+    def has_all_results(self) -> bool:
+        """Whether it is unselected, and no script failed: one with a syntax error, for example, has no results."""
+        return self.is_unselected and not any(script.error for script in self.scripts)
+
+
+@record
+class Run(RunInfo):
+    """The record of one run of all suites.
+
+    Attributes:
+        companions: runs of parts of its suites or of the base's, by what their trials were measured for.
+        slots: what features store.
+        read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
+    """
+
+    suites: tuple[SuiteResult, ...] = ()
+    companions: Mapping[TrialRole, tuple[Run, ...]] = field(default_factory=dict)
     slots: Slots = NO_SLOTS
     read: Callable[[], Iterable[CaseResult]] | None = None
     read_inputs: Callable[[], Iterable[CaseInput]] | None = field(default=None, compare=False)
@@ -318,7 +307,20 @@ class Run:
     @property
     def name(self) -> str:
         """A name such as `main@a1b2c3d`; without branch the commit, without commit the id."""
-        return "@".join(filter(None, (self.branch, self.commit[:7]))) if self.commit is not None else self.id
+        code = self.code
+        return "@".join(filter(None, (code.branch, code.commit[:7]))) if code.commit is not None else self.id
+
+    def add_notices(self, *notices: str) -> Run:
+        """The run with more notices."""
+        return replace(self, notices=(*self.notices, *notices))
+
+    def interrupt(self, *notices: str) -> Run:
+        """The run, which is not complete, with what says why."""
+        return replace(self, end=replace(self.end, complete=False), notices=(*self.notices, *notices))
+
+    def with_shard(self, shard: RunShard | None) -> Run:
+        """The run as that of a shard."""
+        return replace(self, scope=replace(self.scope, shard=shard))
 
     def companions_of(self, role: TrialRole) -> tuple[Run, ...]:
         """The companions whose trials were measured for this."""

@@ -20,7 +20,7 @@ def digest_states(run: Run) -> dict[str, str]:
     known, conditions = run.dependencies, run.conditions
     if conditions is None or UNKNOWN in "".join(known.shared.values()):
         return {}
-    common = (run.version, conditions.settings, sorted(known.shared.items()))
+    common = (run.code.version, conditions.settings, sorted(known.shared.items()))
     digests = {}
     for name in {each.script for each in known.scripts}:
         parts = [_describe_uses(known, each) for each in known.find_scripts(name)]

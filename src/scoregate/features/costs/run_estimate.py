@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 
 @record
@@ -18,6 +19,12 @@ class Interval:
     def scale(self, factor: float) -> Interval:
         """The interval of a multiple."""
         return Interval(self.low * factor, self.expected * factor, self.high * factor)
+
+
+def format_cost(cost: Interval) -> str:
+    """A cost with its bounds: `$0.42 [0.31–0.60]`."""
+    low, high = (number_format.cost(bound).replace("$", "") for bound in (cost.low, cost.high))
+    return f"{number_format.cost(cost.expected)} [{low}–{high}]"
 
 
 def sum_intervals(intervals: Iterable[Interval]) -> Interval:
