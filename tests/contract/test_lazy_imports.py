@@ -21,11 +21,11 @@ _COMMAND = {"anyio", "pydantic", "pydantic_core"}
 # and of packages are not counted, since each version imports others.
 STARTS: dict[str, tuple[set[str], int]] = {
     "import scoregate": (set(), 3),
-    "import scoregate.testing.run, scoregate.testing.evaluators": (_SUITE, 69),
+    "import scoregate.testing.run, scoregate.testing.evaluators": (_SUITE, 70),
     "from scoregate import evaluate": (_SUITE, 54),
-    "import scoregate.models": (_SUITE | {"sqlite3"}, 35),
+    "import scoregate.models": (_SUITE | {"sqlite3"}, 37),
     "import scoregate.entities, scoregate.metrics, scoregate.endpoints": (_SUITE | {"pydantic"}, 134),
-    "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": (_SUITE | {"pydantic"}, 115),
+    "import scoregate.offline_tests, scoregate.datasets, scoregate.judges": (_SUITE | {"pydantic"}, 117),
     "import scoregate.cli.entry": (set(), 5),
     "import scoregate.cli.main": ({"click"}, 6),
     "import scoregate.cli.run_command": (_COMMAND | {"click"}, 300),
