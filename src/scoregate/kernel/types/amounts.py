@@ -59,7 +59,7 @@ class AtLeast:
 Amount: TypeAlias = float | AtLeast | Unknown
 
 NOT_REPORTED = Unknown(Why.NOT_REPORTED)
-"""The amount of what nobody reported. It adds nothing to a sum, and alone it is no 0: no limit holds for it."""
+"""The amount of what was not reported. It adds nothing to a sum, and alone it is no 0: no limit holds for it."""
 
 
 def lack_prices(models: Iterable[str]) -> Unknown:
