@@ -165,7 +165,7 @@ def test_cases_without_a_pair_are_counted_and_excluded() -> None:
 def test_cases_changed_under_one_hash_are_counted() -> None:
     new = make_suite(HIGH, digests={"c0": "x", "c1": "y", "c2": "", "c3": "z"})
     old = make_suite(LOW, digests={"c0": "x", "c1": "n", "c2": "m"})
-    assert row_of(new, old).changed == 1
+    assert row_of(new, old).cases.changed == 1
 
 
 def test_without_common_cases_no_label_is_given() -> None:

@@ -43,7 +43,7 @@ def test_first_trials_count_once() -> None:
 def test_trials_of_one_side_do_not_count() -> None:
     new, base = fill(sure=0.0, open=0.0, steady=1.0), fill(sure=1.0, open=1.0, steady=1.0)
     first = compare_row(make_run(new), make_run(base))
-    assert first.p == pytest.approx(2**-12)
+    assert first.estimate.p == pytest.approx(2**-12)
     for more, base_more in ((fill(open=1.0), None), (None, fill(open=0.0))):
         assert compare_row(make_run(new, more), make_run(base, base_more)).estimate.p == first.estimate.p
 

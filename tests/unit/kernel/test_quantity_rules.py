@@ -81,7 +81,7 @@ def test_rows_of_totals_count_kept_results_as_limits_do() -> None:
     assert (cost.pairs.n, cost.cases.kept, cost.mean, cost.base, exp(cost.delta or 0)) == pytest.approx(
         (10, 30, 1.5, 1.0, 3.0)
     )
-    assert ratio(new, old)[1].startswith(f"{exp(cost.total or 0):.2f} × the baseline's")
+    assert ratio(new, old)[1].startswith(f"{exp(cost.total.value):.2f} × the baseline's")
 
 
 def test_calls_without_a_case_are_compared_by_totals() -> None:
