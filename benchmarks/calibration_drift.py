@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,10 +15,12 @@ from numpy.random import Generator
 
 from scoregate.features.drift.estimate import Drift, DriftState
 from scoregate.features.drift.step import STEP
+from scoregate.features.slices.cases import SuiteSlices
+from scoregate.features.slices.keys import TABLE
+from scoregate.features.slices.rows import add_slices
 from scoregate.kernel.compare.adjusted_rows import AdjustRows
-from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.judge.judgement import find_adjusters
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run
@@ -170,11 +172,16 @@ def _ask_slices(source: Generator, *, kind: Kind, n: int, control: int, provider
     scores = np.full(4 * n, np.nan)
     chosen = np.concatenate([at * n + source.permutation(n)[:control] for at in range(4)])
     scores[chosen] = _scores(kind, source, moved)[chosen]
-    choice = SliceChoice(({"f": {f"v{at}": list(range(at * n, (at + 1) * n)) for at in range(4)}},))
-    plain = compare(new, base, criteria=CRITERIA, slices=choice)
+    slices = [{"f": {f"v{at}": list(range(at * n, (at + 1) * n)) for at in range(4)}}]
+    plain = compare(new, base, criteria=CRITERIA)
     controlled = new.add_companion(TrialRole.CONTROL, run_of({"e": scores[:, None]}))
-    rows = compare(controlled, base, criteria=CRITERIA, slices=choice, adjusters=_find_adjusters(controlled, base))
-    return SliceAnswer(tuple(each.row for each in plain.slices.rows), tuple(each.row for each in rows.slices.rows))
+    adjusted = compare(controlled, base, criteria=CRITERIA, adjusters=_find_adjusters(controlled, base))
+    return SliceAnswer(_compare_slices(plain, slices), _compare_slices(adjusted, slices))
+
+
+def _compare_slices(comparison: Comparison, slices: Sequence[SuiteSlices]) -> tuple[Row, ...]:
+    table = add_slices(comparison, lambda _: slices).slots.get(TABLE)
+    return () if table is None else tuple(each.row for each in table.rows)
 
 
 def _holds(answer: SliceAnswer, *, change: float) -> bool:

@@ -13,29 +13,31 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
+from scoregate.features.decline.declare import MAX_DECLINE
 from scoregate.features.decline.keys import COMPARED
-from scoregate.features.decline.rule import CHECK
+from scoregate.features.decline.rule import CHECK as DECLINE
+from scoregate.features.slices.declare import MAX_SLICE_DROP
+from scoregate.features.slices.rows import add_slices
+from scoregate.features.slices.rule import CHECK as SLICE_DROP
 from scoregate.kernel.compare.comparison import compare
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.slots import NO_SLOTS
 
 KINDS = (MIXED, RUBRIC, SKEWED)
 RED_MOST = 0.025
 # The number of pushes, and how often a pull request without a change may be red at least once.
 PUSHES = {1: 0.025, 5: 0.1, 15: 0.2}
 NOISE, LEVELS = 0.6, 0.5
+CHECKS = (SLICE_DROP, DECLINE)
 _AMOUNTS = ("durations_ms", "costs", "tokens")
 ALL_GATES = Limits(
     min_pass_rate=0.0,
     fail_on_regression=True,
     max_drop={"*": 0.02},
-    max_slice_drop={"f=*": 0.02},
-    more={"max_decline": {"*": 0.02}},
+    more={"max_slice_drop": {"f=*": 0.02}, "max_decline": {"*": 0.02}},
     max_cost_ratio=1.05,
     max_tokens_ratio=1.05,
     max_p95_ratio=1.05,
@@ -178,7 +180,7 @@ def _find_first_red(source: Generator, *, n: int) -> int:
     base, policy = run_of({"e": MIXED.trials(source, quality, 1)}), Policy(_REGRESSION, criteria=CRITERIA)
     for push in range(1, max(PUSHES) + 1):
         comparison = compare(run_of({"e": MIXED.trials(source, quality, 1)}), base, criteria=CRITERIA)
-        if evaluate_gates(comparison, policy, checks=(CHECK,)).conclusion is Conclusion.FAILED:
+        if evaluate_gates(comparison, policy, checks=CHECKS).conclusion is Conclusion.FAILED:
             return push
     return max(PUSHES) + 1
 
@@ -216,11 +218,13 @@ def _ask(source: Generator, *, world: _World) -> Answer:
     run, base, earlier = (_join([side[at] for side in sides]) for at in range(3))
     names = {"f": {"a": list(range(0, world.n, 2)), "b": list(range(1, world.n, 2))}}
     policy = Policy(world.limits, {"bot-0": world.of_first}, criteria=CRITERIA)
-    choice = SliceChoice((names,) * world.suites, policy.limited_slices) if world.limits.max_slice_drop else None
-    comparison = compare(run, base, criteria=CRITERIA, slices=choice, exemptions=world.exemptions)
-    if world.limits.more:
-        comparison = replace(comparison, slots=NO_SLOTS.put(COMPARED, compare(run, earlier, criteria=CRITERIA)))
-    conclusion = evaluate_gates(comparison, policy, checks=(CHECK,)).conclusion
+    comparison = compare(run, base, criteria=CRITERIA, exemptions=world.exemptions)
+    if limited := MAX_SLICE_DROP.of(world.limits):
+        comparison = add_slices(comparison, lambda _: [names] * world.suites, lambda _: limited)
+    if MAX_DECLINE.is_set(world.limits):
+        slots = comparison.slots.put(COMPARED, compare(run, earlier, criteria=CRITERIA))
+        comparison = replace(comparison, slots=slots)
+    conclusion = evaluate_gates(comparison, policy, checks=CHECKS).conclusion
     return Answer(conclusion is Conclusion.FAILED, conclusion is Conclusion.UNMEASURABLE)
 
 

@@ -13,9 +13,12 @@ from calibration_scores import MIXED, RUBRIC, SKEWED, Array, Kind
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
+from scoregate.features.slices.declare import MAX_SLICE_DROP
+from scoregate.features.slices.keys import TABLE, SliceRow, SliceTable
+from scoregate.features.slices.rows import add_slices
+from scoregate.features.slices.rule import CHECK
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
@@ -30,7 +33,7 @@ n is the number of cases in each slice. `apart`: every case is in one slice. `ov
 its cases with the next, as with tags. `label`: any slice is `better` or `worse`; `red`: a limit of 0 that names every
 slice fails."""
 
-_POLICY = Policy(Limits(max_slice_drop={"f=*": 0.0}))
+_POLICY = Policy(Limits(more={"max_slice_drop": {"f=*": 0.0}}))
 
 
 @dataclass(frozen=True)
@@ -115,21 +118,25 @@ def _screen(drawn: tuple[Array, Array], *, members: list[list[int]]) -> float:
 
 def _compare(drawn: tuple[Array, Array], members: list[list[int]], *, limited: bool) -> Comparison:
     old, new = (run_of({"e": side[:, None]}) for side in drawn)
-    choice = SliceChoice(({"f": {f"v{at}": cases for at, cases in enumerate(members)}},))
-    policy = _POLICY if limited else Policy(Limits())
-    return compare(new, old, criteria=CRITERIA, slices=SliceChoice(choice.suites, policy.limited_slices))
+    slices = [{"f": {f"v{at}": cases for at, cases in enumerate(members)}}]
+    limits = MAX_SLICE_DROP.of(_POLICY.default) if limited else ()
+    return add_slices(compare(new, old, criteria=CRITERIA), lambda _: slices, lambda _: limits)
+
+
+def _rows_of(comparison: Comparison) -> tuple[SliceRow, ...]:
+    return (comparison.slots.get(TABLE) or SliceTable()).rows
 
 
 def _ask(drawn: tuple[Array, Array], *, members: list[list[int]]) -> Answer:
     free = _compare(drawn, members, limited=False)
-    limited = evaluate_gates(_compare(drawn, members, limited=True), _POLICY)
+    limited = evaluate_gates(_compare(drawn, members, limited=True), _POLICY, checks=(CHECK,))
     red = limited.conclusion is Conclusion.FAILED
-    return Answer(any(each.row.label in CALLED for each in free.slices.rows), red)
+    return Answer(any(each.row.label in CALLED for each in _rows_of(free)), red)
 
 
 def _ask_row(source: Generator, *, kind: Kind, n: int, drop: float) -> Row:
     """The row of a slice that changes, in a suite that has as many other cases."""
     changed, others = (_draw(source, kind=kind, cases=n, drop=each) for each in (drop, 0.0))
     drawn = (np.concatenate([changed[0], others[0]]), np.concatenate([changed[1], others[1]]))
-    rows = _compare(drawn, [list(range(n)), list(range(n, 2 * n))], limited=False).slices.rows
+    rows = _rows_of(_compare(drawn, [list(range(n)), list(range(n, 2 * n))], limited=False))
     return next(each.row for each in rows if each.value == "v0")

@@ -76,7 +76,6 @@ SMALL_MODULES: dict[str, str] = {
     "scoregate.kernel.run.launch.media": "reads another kind of file than the module that imports it, tested by itself",
     "scoregate.kernel.job.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
-    "scoregate.kernel.gate.silence": "why a check reports nothing, and not what it reports",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",
     "scoregate.mcp_servers.http_client": "only servers with an address need it",
@@ -187,7 +186,12 @@ def test_packages_have_no_import_cycles() -> None:
 
 
 def names_in(module: str) -> Iterator[str]:
-    """All attributes, variables, arguments and texts of a module; an f-string has texts, too."""
+    """All attributes, variables, arguments and texts of a module; an f-string has texts, too.
+
+    A declaration names the setting that it follows in lists. Without that one, it is at the end.
+    """
+    keywords = (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.keyword))
+    neighbours = {node.value for node in keywords if node.arg in ("after", "below")}
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Attribute):
             yield node.attr
@@ -195,7 +199,7 @@ def names_in(module: str) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.keyword | ast.arg):
             yield node.arg or ""
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in neighbours:
             yield node.value.partition(".")[0]
 
 

@@ -25,9 +25,13 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from scoregate.cli.main import COMMANDS, cli
-from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.gateway_fields import GatewaySettings
-from scoregate.kernel.judge.settings.limit_fields import DECLARED_MODELS, FEATURE_LIMITS, FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import (
+    DECLARED_MODELS,
+    FEATURE_LIMITS,
+    FEATURE_SETTINGS,
+    TABLE_SETTINGS,
+)
+from scoregate.kernel.judge.settings.setting_fields import SettingFields
 from scoregate.kernel.types.declarations.declaration import Declared, Owner, Setting, insert_names
 
 ROOT = Path(__file__).parent.parent
@@ -47,20 +51,20 @@ _SECTION = re.compile(r"(?<=<!-- generated: )([\w-]+)( -->\n).*?(?=^<!-- end -->
 GROUPS = {
     "What runs": (
         "working_directory paths suite config commands configs agent arms max_suites"
-        " max_cases repeats timeout message affected affected_push approved"
+        " max_cases repeats timeout message approved"
     ),
-    "The environment of suites": "env_file python python_version install install_groups",
+    "The environment of suites": "env_file",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
-        "min_pass_rate pass_rate_confidence min_score max_drop max_slice_drop * fail_on_regression"
+        "min_pass_rate pass_rate_confidence min_score max_drop * fail_on_regression"
         " fail_on_critical"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity cluster suites"
     ),
     "The comparison": "alpha min_effect margin min_ratio evaluators",
-    "Models": "model model_base_url model_headers cache prices gateway",
+    "Models": "model model_base_url model_headers cache prices",
     "People": "min_agreement min_overrides",
-    "Reports": ("out keep_runs comment slices show_outputs annotations check_run key github_token"),
+    "Reports": "out keep_runs comment show_outputs annotations key github_token",
 }
 # `evaluate` is on the page of its own package.
 _NO_API = ("scoregate.__version__", "scoregate.evaluate")
@@ -76,7 +80,6 @@ TYPES = {
     "Text": "text",
     "ClusterText": "text",
     "Texts": "list of texts",
-    "GroupNames": "list of texts",
     "NonNegativeInt": "whole number, 0 or more",
     "ProjectGlobs": "list of texts",
     "BaseRuns": "whole number from 1 to 20",
@@ -90,10 +93,9 @@ TYPES = {
     "Confidence": "number from 0.5 to below 1",
     "bool": "`true` or `false`",
     "ByEvaluator": "number from 0 to 1, or a table of them",
-    "BySlice": "table of numbers from 0 to 1",
+    "RateByName": "table of numbers from 0 to 1",
     "SliceFields": "list of texts",
     "Cache": "text",
-    "GatewaySettings": "text, or a table",
     "_Mode": "`off`, `on`, `record` or `replay`",
     "Mapping[str, GatewayProviderSettings]": "table of tables",
     "Comment": "`always`, `changes`, `failures` or `off`",
@@ -129,9 +131,9 @@ TABLES = {
     "arms": "ArmsSettings",
     "commands": "Command",
     "configs": "OfflineConfig",
-    "gateway": "GatewaySettings",
     "prices": "PriceSettings",
     "evaluators": "EvaluatorSettings",
+    **{each.name: each.kind.table.__name__ for each in TABLE_SETTINGS},
 }
 NESTED_TABLES = {"commands": {"rows": "RowSettings"}}
 
@@ -213,9 +215,9 @@ def list_settings() -> str:
     """Every setting by group: what it does, its type and default, and where else it can be set."""
     groups = {group: _insert_declared(group, names) for group, names in GROUPS.items()}
     grouped = [name for names in groups.values() for name in names]
-    known = [name for name, field in Settings.model_fields.items() if field.repr]
-    assert sorted(grouped) == sorted(known), f"settings without a group, or unknown: {set(grouped) ^ set(known)}"
-    fields = read_fields(Settings)
+    known = SettingFields.model_fields.keys()
+    assert sorted(grouped) == sorted(known), f"settings without a group, or unknown: {set(grouped) ^ known}"
+    fields = read_fields(SettingFields)
     run = _flags()
     parts = []
     for group, names in groups.items():
@@ -246,7 +248,7 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     yield f"### `{name}`\n"
     yield f"{_wrap(text)}\n"
     yield f"- Type: {kind}"
-    yield f"- Default: {_default(Settings, name)}"
+    yield f"- Default: {_default(SettingFields, name)}"
     others = [f"flag `{flag}`"] if flag else []
     dashed = name.replace("_", "-")
     others += [f"input `{dashed}`"] if dashed in ACTION["inputs"] else []
@@ -274,10 +276,8 @@ def _keys(table: str, *without: str) -> Iterator[str]:
 
 def _model(name: str) -> type[BaseModel]:
     """A table of the settings, found among the types of the fields."""
-    source = importlib.import_module(Settings.__module__)
     for module in [
-        source,
-        *(sys.modules[each] for each in sys.modules if each.startswith("scoregate.kernel.judge.settings")),
+        each for key, each in sys.modules.items() if key.startswith(("scoregate.kernel.judge", "scoregate.features"))
     ]:
         if isinstance(found := getattr(module, name, None), type) and issubclass(found, BaseModel):
             return found
@@ -293,8 +293,8 @@ def _default(model: type[BaseModel], name: str) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if value in (None, (), {}):
         return "not set"
-    if isinstance(value, GatewaySettings):
-        return f"`{json.dumps(value.mode.value)}`"
+    short = next((each.kind.short for each in TABLE_SETTINGS if each.name == name), "")
+    value = getattr(value, short) if short else value
     value = value.value if isinstance(value, enum.Enum) else value
     return f"`{json.dumps(value)}`"
 
@@ -321,16 +321,14 @@ def read_fields(model: type[BaseModel], *without: str) -> dict[str, tuple[str, s
                 if text:
                     kind = TYPES[ast.unparse(field.annotation).removesuffix(" | None")]
                     found[_name_in_files(each, field.target.id)] = (kind, " ".join(text.split()))
-    undescribed = [
-        name for name, field in model.model_fields.items() if field.repr and _name_in_files(model, name) not in found
-    ]
+    undescribed = [name for name in model.model_fields if _name_in_files(model, name) not in found]
     assert without or not undescribed, f"{model.__name__} has fields without a description: {undescribed}"
     return found
 
 
 def _describe_declared(declared: Declared) -> tuple[str, str]:
     words, choices = declared.words if isinstance(declared, Setting) else "", declared.kind.choices
-    if choices is not None:
+    if choices is not None and not words:
         *some, last = (f"`{each.value}`" for each in choices)
         words = f"{', '.join(some)} {'and' if declared.kind.is_list else 'or'} {last}"
         words = f"list of {words}" if declared.kind.is_list else words
@@ -354,7 +352,7 @@ def _action_part(name: str, part: Mapping[str, str]) -> str:
     default = f" Default: `{part['default']}`." if part.get("default") else ""
     text = _wrap(_escape(part["description"]) + default)
     setting = name.replace("-", "_")
-    linked = f" ([setting](settings.md#{setting}))" if setting in Settings.model_fields else ""
+    linked = f" ([setting](settings.md#{setting}))" if setting in SettingFields.model_fields else ""
     return textwrap.indent(f"`{name}`{linked}:\n{text}", "  ").replace("  ", "- ", 1)
 
 

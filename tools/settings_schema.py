@@ -8,18 +8,18 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from scoregate.kernel.judge.settings import Settings
+from scoregate.features.gateway.declare import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSettings
 from scoregate.kernel.judge.settings.command_fields import Command
 from scoregate.kernel.judge.settings.config_fields import OfflineConfig
 from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
-from scoregate.kernel.judge.settings.fields import PriceSettings
-from scoregate.kernel.judge.settings.gateway_fields import GatewayMode, GatewayProviderSettings, GatewaySettings
 from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
 from scoregate.kernel.judge.settings.model import setting_names
+from scoregate.kernel.judge.settings.setting_fields import SettingFields
+from scoregate.kernel.types.declarations.fields import PriceSettings
 
 _MODELS = (
-    *(Settings, Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),
+    *(Command, EvaluatorSettings, GatewayProviderSettings, GatewaySettings, OfflineConfig, PriceSettings),
     *(AgentSettings, ArmsSettings, SuiteSettings, ThresholdSettings),
 )
 # pydantic keeps its own names if another validator runs before the bound is checked.
@@ -42,16 +42,15 @@ def write_schema(read_fields: ReadFields, not_in_files: Collection[str]) -> str:
         read_fields: returns the type in words and the description of each field of a model.
         not_in_files: settings that a file can't set.
     """
-    made = Settings.model_json_schema()  # a reference to itself, because of `proposed`
-    properties = made["$defs"]["Settings"]["properties"]
+    made = SettingFields.model_json_schema()
     names = [name for name in setting_names() if name not in not_in_files]
-    root: dict[str, Any] = {"type": "object", "properties": {name: properties[name] for name in names}}
-    definitions = {name: each for name, each in made["$defs"].items() if name not in ("Settings", "SecretStr")}
-    for name, field in Settings.model_fields.items():
+    root: dict[str, Any] = {"type": "object", "properties": {name: made["properties"][name] for name in names}}
+    definitions = {name: each for name, each in made["$defs"].items() if name != "SecretStr"}
+    for name, field in SettingFields.model_fields.items():
         if isinstance(default := field.get_default(call_default_factory=True, validated_data={}), BaseModel):
             root["properties"][name]["default"] = default.model_dump(mode="json")
-    _describe(root, read_fields(Settings))
-    for model in _MODELS[1:]:
+    _describe(root, read_fields(SettingFields))
+    for model in _MODELS:
         _describe(definitions[model.__name__], read_fields(model))
     schema = {**_HEAD, **_simplify(root), "additionalProperties": False, "$defs": _simplify(definitions)}
     return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"

@@ -19,12 +19,14 @@ from scoregate.agents.streams.stream import AgentStream
 from scoregate.agents.traces import AgentSpans, choose_steps, receive_spans, remove_host_endpoint
 from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_workspace, take_snapshot
 from scoregate.errors import AgentError
+from scoregate.kernel.types.amounts import check_limit
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.json_io import dump, to_plain
 from scoregate.kernel.types.text import is_positive_number, is_whole_number
 from scoregate.kernel.types.trajectories.trajectory import Trajectory
 from scoregate.kernel.types.trajectory_steps import Message, Step
-from scoregate.kernel.types.usage import METER
+from scoregate.kernel.types.usage import METER, measure_cost
 
 TEXT = "text"
 _SHOWN, _SHORT = 500, 150
@@ -236,7 +238,7 @@ class _Output:
             raise AgentError(f"the agent took more than {_MOST_STEPS:,} steps and was killed")
         if steps is not None and stream.tool_call_count > steps:
             raise AgentError(f"the agent called more than {steps} tools and was killed")
-        if cost is not None and stream.cost is not None and stream.cost > cost:
+        if cost is not None and check_limit(measure_cost(stream.usage), cost) is Conclusion.FAILED:
             raise AgentError(f"the agent used more than ${cost:g}")
 
     def check_end(self, end: ProcessEnd) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.github.commands import outputs_text
 from scoregate.kernel.job.github.context import read_github_job
 from scoregate.kernel.report.markdown import fence
 from scoregate.kernel.report.text import excerpt
+from scoregate.kernel.types.conclusion import Conclusion
 
 _LONGEST = 2_000
 _OUTPUTS = {

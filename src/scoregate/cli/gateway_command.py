@@ -19,9 +19,10 @@ import click
 
 from scoregate.cli.options import project_root, working_directory_option
 from scoregate.errors import SettingsError, UsageError
+from scoregate.features.gateway.declare import GATEWAY, GatewayMode
 from scoregate.kernel.host.process import visible_environment
 from scoregate.kernel.host.secrets import Redactor, secret_values
-from scoregate.kernel.judge.settings import GatewayMode, load_settings
+from scoregate.kernel.judge.settings import load_settings
 from scoregate.kernel.run.env_file import read_env_file
 from scoregate.kernel.types.runs.model_calls import ModelCalls
 
@@ -71,7 +72,7 @@ def command(
         flags["gateway"] = mode
     settings = load_settings(root, os.environ, flags=flags, cwd=Path.cwd())
     # Settings may turn it off for runs, but this command is the gateway itself.
-    if settings.gateway.mode is GatewayMode.OFF:
+    if GATEWAY.of(settings).mode is GatewayMode.OFF:
         settings = load_settings(root, os.environ, flags={**flags, "gateway": "on"}, cwd=Path.cwd())
     environ = {**read_env_file(root, settings, os.environ), **os.environ}
     with ExitStack() as stack:

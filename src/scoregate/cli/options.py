@@ -21,7 +21,6 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import (
     BaselineKind,
     CommentMode,
-    GatewayMode,
     PolicySource,
     Settings,
     ShowOutputs,
@@ -157,11 +156,6 @@ model_options: Callable[[Any], Any] = combine_options(
         metavar="[on|off|readonly|refresh][:DIR]",
         help="Folder of the model cache, or how to use the cache.",
     ),
-    click.option(
-        "--gateway",
-        type=click.Choice([mode.value for mode in GatewayMode]),
-        help="Send calls of models through a local proxy that keeps the keys; record or replay them.",
-    ),
     *list_declared_options("model"),
     *list_declared_options("budget"),
 )
@@ -179,7 +173,7 @@ publish_options: Callable[[Any], Any] = combine_options(
     click.option(
         "--annotations/--no-annotations", default=None, help="Annotate the lines of suites and cases with findings."
     ),
-    click.option("--check-run/--no-check-run", default=None, help="Create a separate check on the head commit."),
+    *list_declared_options("publish"),
     click.option(
         "--key",
         metavar="NAME",

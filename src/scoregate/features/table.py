@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
+from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
 from scoregate.features.coverage.declare import FEATURE as COVERAGE
@@ -15,18 +16,19 @@ from scoregate.features.drift.declare import FEATURE as DRIFT
 from scoregate.features.extras.declare import FEATURE as EXTRAS
 from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.otlp.declare import FEATURE as OTLP
+from scoregate.features.setup.declare import FEATURE as SETUP
 from scoregate.features.skip_label.declare import FEATURE as SKIP_LABEL
+from scoregate.features.slices.declare import FEATURE as SLICES
 from scoregate.features.traces.declare import FEATURE as TRACES
 from scoregate.kernel.types.declarations.declaration import Feature
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("setup"),
+    SETUP,
     Feature("imports"),
     TRACES,
     Feature("foreign"),
     CLUSTER,
     Feature("history"),  # the decline looks for earlier runs there
-    DECLINE,
     Feature("resume"),
     AFFECTED,  # what the base measured replaces what an earlier attempt offers
     EXTRAS,
@@ -37,12 +39,13 @@ FEATURES: tuple[Feature, ...] = (
     CONFIRM,  # repeats and the control can change which cases fail newly
     Feature("arms"),
     Feature("variants"),
-    Feature("slices", has_hooks=False),
+    SLICES,
+    DECLINE,
     Feature("costs"),  # the estimate needs to know what runs
     GATEWAY,  # the calls explain the costs
     COVERAGE,
     OTLP,
     ALERT,
     Feature("forks", in_runs=False),
-    Feature("check_run"),  # completes the check once everything else is delivered
+    CHECK_RUN,  # completes the check once everything else is delivered
 )

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.errors import BudgetSpent
+from scoregate.kernel.types.amounts import add, check_limit, uses_up
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.usage import UsageMeter, current_meter, suite_meter
 from scoregate.models.settings import ModelSettings, Price, load_model_settings
@@ -58,14 +60,10 @@ class RunBudget:
         with self._lock:
             self._append(_CALL_STARTED)
             self._read_new_lines()
-            running_share = self.running_calls / max(1, self.calls)
-            cost, tokens = self.cost * (1 + running_share), self.tokens * (1 + running_share)
             spent = None
-            if settings.max_cost is not None and (cost > settings.max_cost or self.cost >= settings.max_cost):
+            if settings.max_cost is not None and self._leaves_nothing(self.cost, settings.max_cost):
                 spent = f"${self.cost:.4f} of max_cost = ${settings.max_cost:g}"
-            elif settings.max_tokens is not None and (
-                tokens > settings.max_tokens or self.tokens >= settings.max_tokens
-            ):
+            elif settings.max_tokens is not None and self._leaves_nothing(self.tokens, settings.max_tokens):
                 spent = f"{self.tokens:,} tokens of max_tokens = {settings.max_tokens:,.0f}"
             if spent is not None:
                 self._append(_CALL_ENDED)
@@ -73,6 +71,10 @@ class RunBudget:
                     f"the budget is spent: {spent}; this call was not made",
                     advice="Raise the limit (--max-cost, --max-tokens), or run fewer cases (--max-cases).",
                 )
+
+    def _leaves_nothing(self, spent: float, limit: float) -> bool:
+        running = spent * self.running_calls / max(1, self.calls)
+        return uses_up(spent, limit) or check_limit(add((spent, running)), limit) is Conclusion.FAILED
 
     def end_call(self) -> None:
         """Record the end of a call that `begin_call` announced."""

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator

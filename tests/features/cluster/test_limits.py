@@ -80,7 +80,11 @@ def test_a_limit_applies_to_all_workers_after_a_kill(
 
     monkeypatch.setattr(RateLimits, "find", find_recorded)
     for number in range(SUITES):
-        text = SUITE.replace("NAME", f"suite {number}").replace("CASES", str(CASES)).replace("CONCURRENCY", str(CONCURRENCY))
+        text = (
+            SUITE.replace("NAME", f"suite {number}")
+            .replace("CASES", str(CASES))
+            .replace("CONCURRENCY", str(CONCURRENCY))
+        )
         project.write(f"evals/eval_{number}.py", text)
 
     def kill() -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from scoregate.features.cluster.budget import BudgetLeases, BudgetUse
+from scoregate.features.cluster.budget import BudgetLeases
 from scoregate.features.cluster.source_tree import pack_tree, unpack_tree
 from scoregate.features.cluster.wire import decode_event, encode_event, move_launch
 from scoregate.kernel.run.launch import EventsReceived, Finished, Printed
 from scoregate.kernel.run.plan import Launch, SourceKind, SuiteSource
+from scoregate.kernel.types.amounts import BudgetUse
 from scoregate.kernel.types.events import CaseStarted, SuiteStarted
 from scoregate.kernel.types.runs.run import Script
 

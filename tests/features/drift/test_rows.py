@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any
@@ -13,9 +14,11 @@ from tests.unit.stats.builders import SAME, run_of, suite_of
 
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState
 from scoregate.features.drift.step import STEP
+from scoregate.features.slices.cases import SuiteSlices
+from scoregate.features.slices.keys import TABLE
+from scoregate.features.slices.rows import add_slices
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.judge.judgement import find_adjusters
 from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.runs.evidence import TrialRole
@@ -41,6 +44,12 @@ def draw(rate: float, cases: int, seed: int) -> Table:
 
 def compare_all(run: Run, base: Run, **more: Any) -> Comparison:
     return compare(run, base, adjusters=find_adjusters([STEP], run, base, lambda _: Criteria()), **more)
+
+
+def compare_slices(run: Run, base: Run, slices: Sequence[SuiteSlices]) -> dict[str, Row]:
+    table = add_slices(compare_all(run, base), lambda _: slices).slots.get(TABLE)
+    assert table is not None
+    return {each.value: each.row for each in table.rows}
 
 
 def compare_with(control: Run | None, new: Run, base: Run) -> Row:
@@ -154,10 +163,10 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
     moved: Table = {case: float(case % 7 != 0 or case >= 400) for case in cases}
     control = {case: score for case, score in moved.items() if case % 2 == 0 and (case < 400 or case > 580)}
     languages = {"fr": list(range(400)), "de": list(range(400, 600))}
-    choice = SliceChoice(({"language": languages},))
+    slices = [{"language": languages}]
     run = make_run(moved, commit="head")
     controlled = run.add_companion(TrialRole.CONTROL, make_run(control))
-    found = {each.value: each.row for each in compare_all(controlled, make_run(base), slices=choice).slices.rows}
+    found = compare_slices(controlled, make_run(base), slices)
     drift = drift_of(found["fr"])
     assert (found["fr"].label, drift.state, drift.cases, drift.label) == (
         RowLabel.EXPLAINED,
@@ -168,8 +177,7 @@ def test_a_slice_is_corrected_by_its_own_control_cases() -> None:
     assert drift.shift == pytest.approx(-29 / 200)
     assert (drift_of(found["de"]).state, found["de"].label) == (DriftState.TOO_SMALL, RowLabel.UNCHANGED)
     # Without a control, the slice is worse.
-    without = compare_all(run, make_run(base), slices=choice)
-    plain = {each.value: each.row for each in without.slices.rows}
+    plain = compare_slices(run, make_run(base), slices)
     assert (plain["fr"].label, plain["fr"].adjustment) == (RowLabel.WORSE, None)
 
 

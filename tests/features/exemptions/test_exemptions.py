@@ -21,7 +21,6 @@ from scoregate.kernel.compare.comparison import accepts_row
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.quarantine import Quarantine, leave_out_quarantine
 from scoregate.kernel.compare.row_labels import label_rows
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.publish.comment import is_wanted
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
@@ -29,6 +28,7 @@ from scoregate.kernel.judge.judgement import ComparedSides, Judged
 from scoregate.kernel.judge.settings import CommentMode, Settings
 from scoregate.kernel.report import console, html, junit, markdown, result_json
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.kernel.types.exemptions import (

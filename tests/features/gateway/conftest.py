@@ -12,8 +12,8 @@ import httpx
 import pytest
 from tests.features.gateway.provider import Prepared, Provider, Received, open_provider
 
+from scoregate.features.gateway.declare import GatewayMode, GatewayProviderSettings
 from scoregate.features.gateway.proxy import Gateway, GatewayOptions, find_providers, open_gateway
-from scoregate.kernel.judge.settings import GatewayMode, GatewayProviderSettings
 
 KEY = "sk-real-key-0123456789"
 StartGateway = Callable[..., "Client"]

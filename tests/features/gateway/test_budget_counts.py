@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoregate.features.gateway.proxy.budget import Amount, BudgetRefusal, Estimate, Ledger
+from scoregate.features.gateway.proxy.budget import BudgetRefusal, Estimate, Ledger
+from scoregate.kernel.types.amounts import BudgetUse
 from scoregate.kernel.types.evaluation import Usage
 
 INPUT, OUTPUT = 2e-6, 8e-6
@@ -43,7 +44,7 @@ def plans(*, limited: bool) -> st.SearchStrategy[list[PlannedCall]]:
     return st.lists(plan(), min_size=1, max_size=25)
 
 
-def spend(ledger: Ledger, planned: list[PlannedCall], highest: list[Amount]) -> list[PlannedCall]:
+def spend(ledger: Ledger, planned: list[PlannedCall], highest: list[BudgetUse]) -> list[PlannedCall]:
     """Make all calls concurrently, and return those that were not refused."""
     made: list[PlannedCall] = []
 
@@ -76,7 +77,7 @@ def sum_tokens(calls: list[PlannedCall]) -> int:
 
 @given(plans(limited=True), st.integers(0, 3_000))
 def test_tokens_of_reserved_calls_never_exceed_the_budget(planned: list[PlannedCall], budget: int) -> None:
-    ledger, highest = Ledger(None, budget, price), [Amount()]
+    ledger, highest = Ledger(None, budget, price), [BudgetUse()]
     finished = spend(ledger, planned, highest)
     assert max(amount.tokens for amount in highest) <= budget
     assert ledger.spent.tokens == sum_tokens(finished) <= budget
@@ -87,7 +88,7 @@ def test_tokens_of_reserved_calls_never_exceed_the_budget(planned: list[PlannedC
 
 @given(plans(limited=True), st.floats(0, 0.02))
 def test_costs_of_reserved_calls_never_exceed_the_budget(planned: list[PlannedCall], budget: float) -> None:
-    ledger, highest = Ledger(budget, None, price), [Amount()]
+    ledger, highest = Ledger(budget, None, price), [BudgetUse()]
     spend(ledger, planned, highest)
     assert max(amount.cost for amount in highest) <= budget + 1e-9
     assert ledger.spent.cost <= budget + 1e-9
@@ -100,7 +101,7 @@ def test_calls_without_a_limit_exceed_the_budget_by_one_call(planned: list[Plann
     # Four times the longest answer so far is reserved, so this holds for answers that differ by that factor at most.
     outputs = [100 + plan.output_tokens % 300 for plan in planned]
     calls = [PlannedCall(p.input_tokens, None, output, p.steps) for p, output in zip(planned, outputs, strict=True)]
-    finished = spend(ledger, calls, [Amount()])
+    finished = spend(ledger, calls, [BudgetUse()])
     assert finished
     assert ledger.spent.tokens < budget + max(plan.input_tokens + plan.output_tokens for plan in finished)
     assert ledger.spent.tokens == sum_tokens(finished)
@@ -111,7 +112,7 @@ def test_a_waiting_call_starts_when_another_cost_less() -> None:
     async def main() -> None:
         ledger = Ledger(100, 1_000, price)
         first = await ledger.reserve("p", "m", Estimate(100, 800))
-        waiting: list[Amount] = []
+        waiting: list[BudgetUse] = []
 
         async def wait() -> None:
             waiting.append(await ledger.reserve("p", "m", Estimate(100, 200)))
@@ -121,7 +122,7 @@ def test_a_waiting_call_starts_when_another_cost_less() -> None:
             await anyio.wait_all_tasks_blocked()
             assert waiting == []
             ledger.settle(first, "p", "m", Usage(100, 10))
-        assert waiting == [Amount(pytest.approx(100 * INPUT + 200 * OUTPUT), 300)]
+        assert waiting == [BudgetUse(pytest.approx(100 * INPUT + 200 * OUTPUT), 300)]
 
     anyio.run(main)
 
@@ -133,7 +134,7 @@ def test_a_cancelled_waiting_call_reserves_nothing() -> None:
         with anyio.move_on_after(0.01):
             await ledger.reserve("p", "m", Estimate(100, 800))
         ledger.settle(first, "p", "m", None)
-        assert (ledger.reserved, ledger.spent) == (Amount(), Amount())
+        assert (ledger.reserved, ledger.spent) == (BudgetUse(), BudgetUse())
         await ledger.reserve("p", "m", Estimate(100, 900))
 
     anyio.run(main)
@@ -165,7 +166,7 @@ def test_a_call_without_a_price_is_refused_if_its_cost_is_limited() -> None:
                 await limited.reserve("p", "unpriced", Estimate(10, output))
             assert exc_info.value.code == "price_unknown"
             assert 'set it in [prices."p/unpriced"]' in exc_info.value.message
-        assert (limited.reserved, limited.spent) == (Amount(), Amount())
+        assert (limited.reserved, limited.spent) == (BudgetUse(), BudgetUse())
         assert (await tokens_only.reserve("p", "unpriced", Estimate(10, 10))).tokens == 20
 
     anyio.run(main)
@@ -178,7 +179,7 @@ def test_a_call_of_unknown_usage_costs_what_it_reserved() -> None:
         second = await ledger.reserve("p", "m", Estimate(100, 900))
         ledger.spend_reservation(first, in_tokens=True)
         ledger.spend_reservation(second, in_tokens=False)
-        assert ledger.reserved == Amount(pytest.approx(0, abs=1e-12), 0)
-        assert ledger.spent == Amount(pytest.approx(200 * INPUT + 1_700 * OUTPUT), 900)
+        assert ledger.reserved == BudgetUse(pytest.approx(0, abs=1e-12), 0)
+        assert ledger.spent == BudgetUse(pytest.approx(200 * INPUT + 1_700 * OUTPUT), 900)
 
     anyio.run(main)

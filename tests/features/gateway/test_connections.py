@@ -17,7 +17,7 @@ import pytest
 from tests.features.gateway.conftest import KEY, Client, StartGateway, completion, question
 from tests.features.gateway.provider import Prepared, Provider, Received
 
-from scoregate.kernel.judge.settings import GatewayMode
+from scoregate.features.gateway.declare import GatewayMode
 
 SSE = {"content-type": "text/event-stream"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scoregate.features.gateway import folders
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy import GatewayOptions
-from scoregate.kernel.judge.settings import GatewayMode
 
 
 def test_cassettes_of_the_run_and_of_its_base_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

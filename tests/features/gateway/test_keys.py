@@ -13,8 +13,8 @@ import pytest
 from tests.features.gateway.conftest import KEY, StartGateway, completion, question
 from tests.features.gateway.provider import Prepared, Provider, Received
 
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy import upstream
-from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
 SSE = {"content-type": "text/event-stream"}

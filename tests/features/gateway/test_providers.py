@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scoregate.errors import SettingsError
+from scoregate.features.gateway.declare import GatewayProviderSettings
 from scoregate.features.gateway.proxy import find_providers
-from scoregate.kernel.judge.settings import GatewayProviderSettings
 from scoregate.models.providers import PROVIDERS
 
 MINE = GatewayProviderSettings(base_url="https://models.example.com/v1", key_env="MY_KEY")

@@ -10,9 +10,9 @@ import pytest
 from tests.features.gateway.conftest import KEY, StartGateway, completion, question
 from tests.features.gateway.provider import Prepared, Provider
 
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy.cassettes import parse_call
 from scoregate.features.gateway.proxy.sessions import CallOrigin
-from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
 

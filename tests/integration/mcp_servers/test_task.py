@@ -36,6 +36,16 @@ def errors_of(result: EvalResult) -> dict[str, str]:
     return {case.name: " ".join(each.error.message for each in case.errors) for case in result.cases}
 
 
+def call_hanging(server: Any, case: dict[str, Any]) -> EvalResult:
+    """The result of a tool that hangs. On a busy machine, its server may not start within the first time limit."""
+    file = Path(case["input"].get("pid_file", "/"))
+    for limit in (4, 60):
+        result = run(mcp_server(server, timeout=limit), case)
+        if f"didn't answer within {limit} s: the tool hang" in errors_of(result)["hang"] and file.exists():
+            break
+    return result
+
+
 def test_cases_call_tools_and_scorers_compare_results() -> None:
     result = run(
         mcp_server(SERVER),
@@ -85,7 +95,7 @@ def test_a_server_gets_only_the_variables_that_are_named(monkeypatch: pytest.Mon
 def test_a_server_that_misbehaves_is_an_error_of_its_case(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     expected = {
-        "hang": ({"pid_file": str(pids)}, "didn't answer within 8 s: the tool hang"),
+        "hang": ({"pid_file": str(pids)}, "s: the tool hang"),
         "stop": ({}, "ended with exit code 7: out of memory"),
         "text": ({"kind": "text"}, "is not a message of MCP: 'loading 10%'"),
         "endless": ({"kind": "endless"}, "a message of more than 8 MB"),
@@ -95,7 +105,7 @@ def test_a_server_that_misbehaves_is_an_error_of_its_case(tmp_path: Path) -> Non
     tools = dict.fromkeys(("text", "endless", "messages"), "write")
     cases = [{"id": name, "tool": tools.get(name, name), "input": value} for name, (value, _) in expected.items()]
     hang, *others = cases
-    hanging = run(mcp_server(SERVER, timeout=8), hang)
+    hanging = call_hanging(SERVER, hang)
     result = run(mcp_server(SERVER, timeout=120), *others, {"id": "sum", "tool": "add", "input": {"a": 2, "b": 3}},
                  scorers=[lambda output: output == 5])  # fmt: skip
     errors = errors_of(hanging) | errors_of(result)
@@ -216,11 +226,11 @@ def test_a_server_with_an_address_is_called_within_limits() -> None:
             {"id": "sum", "tool": "add", "input": {"a": 2, "b": 3}, "expected": 5},
             {"id": "large", "tool": "large", "input": {"megabytes": 9}, "expected": ""},
         )
-        hanging = run(mcp_server(address, timeout=4), {"id": "hang", "tool": "hang", "input": {}, "expected": ""})
+        hanging = call_hanging(address, {"id": "hang", "tool": "hang", "input": {}, "expected": ""})
     errors = errors_of(result) | errors_of(hanging)
     assert errors["sum"] == ""
     assert "sent a message of more than 8 MB" in errors["large"]
-    assert "didn't answer within 4 s" in errors["hang"]
+    assert "didn't answer within" in errors["hang"]
     errors = errors_of(run(mcp_server("http://127.0.0.1:1/mcp"), {"id": "a", "tool": "add", "input": {}}))
     assert "can't be reached" in errors["a"]
 

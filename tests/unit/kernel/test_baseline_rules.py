@@ -10,14 +10,14 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import BaseReference, Run
 
 PASSED, FAILED, UNMEASURABLE = Conclusion.PASSED, Conclusion.FAILED, Conclusion.UNMEASURABLE
 RELATIVE = {
     "max_drop": Limits(max_drop={"*": 0.1}),
-    "max_slice_drop": Limits(max_slice_drop={"tag=critical": 0.1}),
     "fail_on_regression": Limits(fail_on_regression=True),
     "fail_on_critical": Limits(fail_on_critical=True),
     "max_cost_ratio": Limits(max_cost_ratio=1.5),

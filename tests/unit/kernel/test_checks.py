@@ -11,7 +11,8 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.gate.check import SuiteCheck
-from scoregate.kernel.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.kernel.gate.finding import Finding, SuiteContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
 from scoregate.kernel.types.declarations.kernel import ERROR_RATE
 from scoregate.kernel.types.runs.policy import Limits, LimitValue, Policy

@@ -12,10 +12,10 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.row_labels import p_or_one
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import Verdict, judge_comparison
 from scoregate.kernel.gate.families import Shares, correct_ratios, correct_scores
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.cases import CaseResult
@@ -155,19 +155,6 @@ def test_small_suites_count_their_cases_together() -> None:
     assert list_values(verdict.left_out) == [text, text]
     _, verdict = judge(suites_of(3, GOOD, GOOD), suites_of(3, GOOD, GOOD))
     assert verdict.left_out == ()
-
-
-def test_a_small_slice_with_a_limit_has_a_test() -> None:
-    cases = {"f": {"fr": list(range(9)), "en": list(range(9, 30))}}
-    limits = Limits(min_pass_rate=0.0, max_slice_drop={"f=fr": 0.05})
-    choice = SliceChoice((cases,), Policy(limits).limited_slices)
-    base, new = suites_of(1, *[GOOD] * 30), suites_of(1, *[BAD] * 9, *[GOOD] * 21)
-    judged, verdict = judge(new, base, limits, slices=choice)
-    (finding,) = verdict.failed
-    assert (finding.rule, finding.slice) == ("slice drop", "f=fr")
-    assert finding.value.endswith("corrected p = 0.0039")
-    labels = {each.name: each.row.label for each in judged.slices.rows}
-    assert labels == {"f=fr": RowLabel.WORSE, "f=en": RowLabel.UNCHANGED}
 
 
 def test_an_entry_for_a_small_suite_makes_nothing_else_red() -> None:

@@ -114,19 +114,21 @@ def test_the_policy_has_the_origin_of_every_limit(tmp_path: Path) -> None:
 def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
     write(
         tmp_path,
-        'max-cases = 3\nhidden = 1\nrepeats = true\npaths = [1]\n[suites."s"]\nrepeat = 2\nmin_pass_rate = 7',
+        "max-cases = 3\nhidden = 1\nrepeats = true\npaths = [1]\nretries = -1\n"
+        '[suites."s"]\nrepeat = 2\nmin_pass_rate = 7',
     )
     message = problems(tmp_path, {"SCOREGATE_TIMEOUT": "soon", "INPUT_MAX-SUITES": "0"}, min_pass_rate=float("nan"))
     assert message.splitlines()[1:] == [
         "  scoregate.toml:1: there is no setting 'max-cases'; did you mean 'max_cases'?",
         "  scoregate.toml:2: there is no setting 'hidden'; `scoregate settings` lists all settings",
         "  --min-pass-rate: min_pass_rate = nan: must be a finite number",
-        "  scoregate.toml:4: paths[0] = 1: must be text",
         "  INPUT_MAX-SUITES: max_suites = '0': must be at least 1",
-        "  scoregate.toml:3: repeats = True: must be a number",
         "  SCOREGATE_TIMEOUT: timeout = 'soon': must be a number",
-        "  scoregate.toml:7 [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
-        "  scoregate.toml:6 [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
+        "  scoregate.toml:3: repeats = True: must be a number",
+        "  scoregate.toml:4: paths[0] = 1: must be text",
+        "  scoregate.toml:5: retries = -1: must be at least 0",
+        "  scoregate.toml:7 [suites.s]: suites.s.repeat: there is no setting 'repeat'; did you mean 'repeats'?",
+        "  scoregate.toml:8 [suites.s]: suites.s.min_pass_rate = 7: must be at most 1",
     ]
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from tests.runs import change_run
 
+from scoregate.features.slices.cases import collect_slices
+from scoregate.features.slices.declare import MAX_SLICE_DROP
+from scoregate.features.slices.rows import add_slices
 from scoregate.features.steps import STEPS
 from scoregate.kernel.compare.comparison import Comparison, compare
-from scoregate.kernel.compare.slice_rows import SliceChoice
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.judge.judgement import Judged, list_sections
 from scoregate.kernel.report.build_view import build_view
@@ -33,7 +35,6 @@ from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.reducer import RunReducer
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script
-from scoregate.kernel.types.runs.slices import collect_slices
 
 NOW = 1_760_007_200.0
 CONTEXT = ReportContext(
@@ -180,6 +181,13 @@ def view_of(
 ) -> ReportView:
     """The view of a run and its base, with `limits` for every suite."""
     policy = Policy(suites={"*": limits}) if limits else Policy()
-    choice = SliceChoice(collect_slices(run, slices), policy.limited_slices)
-    comparison = compare(run, base, note if base else "no run of main is stored", slices=choice)
-    return make_view(comparison, evaluate_gates(comparison, policy, policy_changes=policy_changes), context)
+    comparison = compare(run, base, note if base else "no run of main is stored")
+    if slices:
+        comparison = add_slices(comparison, lambda each: collect_slices(each, slices), lambda _: _list_limited(limits))
+    checks = [check for step in STEPS for check in step.checks]
+    verdict = evaluate_gates(comparison, policy, policy_changes=policy_changes, checks=checks)
+    return make_view(comparison, verdict, context)
+
+
+def _list_limited(limits: Limits | None) -> Iterable[str]:
+    return () if limits is None else MAX_SLICE_DROP.of(limits)

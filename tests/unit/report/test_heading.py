@@ -13,11 +13,12 @@ from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_bas
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report import console, html, markdown, result_json
 from scoregate.kernel.report.heading import build_title
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import DROP, ERROR_RATE, REGRESSION
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
@@ -95,7 +96,7 @@ def test_without_a_change_the_heading_has_a_tick() -> None:
             "passed, but support-bot is worse (only a warning)",
         ),
         (Limits(fail_on_regression=True, severity={"regression": Severity.OFF}), WORSE.format("support-bot")),
-        (Limits(max_slice_drop={"language=fr": 0.9}), WORSE.format("support-bot")),
+        (Limits(more={"max_slice_drop": {"language=fr": 0.9}}), WORSE.format("support-bot")),
     ],
 )
 def test_a_gate_watches_a_row_if_it_could_fail_for_it(limits: Limits, title: str) -> None:
@@ -133,9 +134,8 @@ def test_a_slice_that_is_worse_counts_unless_its_suite_is() -> None:
     view = view_of(run, base, slices=["language"])
     assert [each.label for each in view.rows] == ["within noise"]
     assert view.title == WORSE.format("language=fr of support-bot")
-    assert view_of(run, base, slices=["language"], limits=Limits(max_slice_drop={"language=fr": 0.5})).title == (
-        "2 gates passed"
-    )
+    limits = Limits(more={"max_slice_drop": {"language=fr": 0.5}})
+    assert view_of(run, base, slices=["language"], limits=limits).title == "2 gates passed"
     assert drop(slices=["language"]).title == WORSE.format("support-bot")
 
 

@@ -47,11 +47,6 @@ class AgentStream:
         return self._calls
 
     @property
-    def cost(self) -> float | None:
-        """What the agent reports that it cost so far, in US dollars; None if it doesn't."""
-        return self._cost
-
-    @property
     def usage(self) -> Usage | None:
         """The tokens and the cost that the agent reports; None if it doesn't."""
         given, produced, cached = self._tokens

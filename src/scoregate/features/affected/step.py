@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.features.affected.declare import ANNOTATE_UNREAD
+from scoregate.features.affected.declare import AFFECTED, ANNOTATE_UNREAD
 from scoregate.kernel.job.steps import PlannedRun, Step
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class AffectedStep(Step):
     name = "affected"
 
     async def change_plan(self, planned: PlannedRun) -> PlannedRun:
-        if not planned.settings.affected:
+        if not AFFECTED.of(planned.settings):
             return planned
         from scoregate.features.affected.choice import choose_affected
 

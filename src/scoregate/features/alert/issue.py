@@ -11,12 +11,12 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from scoregate.features.alert.problems import FOUND, MOST_PROBLEMS, AlertProblem, AlertState
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.job.publish.comment_store import read_own_logins
 from scoregate.kernel.report.markdown import code, prose
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 
 _DATA = re.compile(r"^<!-- scoregate-alert-data: (\{.*\}) -->$", re.MULTILINE)

@@ -13,10 +13,10 @@ from scoregate.features.alert.problems import (
     list_declines,
     list_problems,
 )
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.steps import Work
 from scoregate.kernel.judge.judgement import Judged, JudgeRun
 from scoregate.kernel.run.plan import restrict_plan
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.evidence import Use
 from scoregate.kernel.types.runs.run import Run
 

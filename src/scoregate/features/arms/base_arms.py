@@ -12,7 +12,7 @@ from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import BASE_FOLDER
 from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import BaselineKind
-from scoregate.kernel.judge.settings.limit_fields import doubts_base
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, doubts_base
 from scoregate.kernel.run.dependencies.project import read_project_tree
 from scoregate.kernel.run.kept_results import describe_unaffected
 from scoregate.kernel.run.plan import Launch
@@ -35,7 +35,8 @@ async def carry_arms(planned: PlannedRun) -> PlannedRun:
     settings, base = planned.settings, planned.baseline.run
     plan = await add_contents(planned.plan, settings, planned.context.environ)
     planned = replace(planned, plan=plan)
-    runs_all = settings.is_for_run("affected") and not settings.affected
+    deciding = (each for each in FEATURE_SETTINGS if each.keeps_results)
+    runs_all = any(settings.is_for_run(each.name) and not each.of(settings) for each in deciding)
     if base is None or doubts_base(settings) or runs_all:
         return planned
     if await explain_all(planned, await read_project_tree(plan.root, settings), needs_record=False):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.features.arms.comparison import ArmComparison, TriggerRate
-from scoregate.features.arms.keys import COMPARED
+from scoregate.features.arms.keys import EFFECTS
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.text import display_name, one_line
@@ -37,7 +37,7 @@ class ArmView:
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
     comparison = judged.comparison
-    compared = comparison.slots.get(COMPARED)
+    compared = comparison.slots.get(EFFECTS)
     arms = tuple(build_arms(compared or (), comparison.rows))
     if not arms:
         yield Section("arms", Place.ROWS)

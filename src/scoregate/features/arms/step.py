@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.runs.evidence import TrialRole
-from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
-    from scoregate.kernel.compare.comparison import CriteriaOf
+    from scoregate.kernel.compare.comparison import Comparison
     from scoregate.kernel.job.ports import Ports
     from scoregate.kernel.types.sections import Section
 
@@ -38,13 +37,17 @@ class ArmsStep(Step):
 
         return await carry_arms(planned)
 
-    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
-        if all(suite.role is not TrialRole.WITHOUT for suite in run.suites):
-            return slots
-        from scoregate.features.arms.comparison import compare_arms
-        from scoregate.features.arms.keys import COMPARED
+    def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
+        from scoregate.kernel.compare.compared_suites import COMPARED
 
-        return slots.put(COMPARED, tuple(compare_arms(run.suites, criteria_of)))
+        known = comparison.slots.get(COMPARED)
+        if known is None or all(suite.role is not TrialRole.WITHOUT for suite in known.run.suites):
+            return comparison
+        from scoregate.features.arms.comparison import compare_arms
+        from scoregate.features.arms.keys import EFFECTS
+
+        effects = tuple(compare_arms(known.run.suites, sides.choose_policy().policy.criteria_of))
+        return replace(comparison, slots=comparison.slots.put(EFFECTS, effects))
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.arms.section import build_sections

@@ -12,12 +12,12 @@ from typing import Any
 import anyio
 
 from scoregate.errors import GitHubRefused
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.responses import number_at
 from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
 from scoregate.kernel.report.markdown import render
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 
 _LAST_S = 5.0
 _STOPPED = "scoregate ended before it could report. The log of the job shows why."

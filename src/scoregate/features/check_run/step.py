@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from scoregate.features.check_run.declare import CHECK_RUN
 from scoregate.kernel.job.steps import Step
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class CheckRunStep(Step):
     @asynccontextmanager
     async def open_publishers(self, context: JobContext) -> AsyncIterator[Sequence[Publisher]]:
         connection, subject = context.connection, context.subject
-        is_wanted = context.settings.check_run and subject is not None and not subject.read_only
+        is_wanted = CHECK_RUN.of(context.settings) and subject is not None and not subject.read_only
         if not is_wanted or subject is None or connection is None or connection.api is None:
             yield ()
             return

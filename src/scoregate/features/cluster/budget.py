@@ -6,22 +6,11 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import isnan
 
-from scoregate.kernel.types.records import record
+from scoregate.kernel.types.amounts import BudgetUse
 from scoregate.kernel.types.runs.reducer import RunReducer
 
 # The suite, the case and the repeat.
 TrialName = tuple[str, str, int]
-
-
-@record
-class BudgetUse:
-    """US dollars and tokens."""
-
-    cost: float = 0.0
-    tokens: float = 0.0
-
-    def __add__(self, other: BudgetUse) -> BudgetUse:
-        return BudgetUse(self.cost + other.cost, self.tokens + other.tokens)
 
 
 @dataclass(slots=True)

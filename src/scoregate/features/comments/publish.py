@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from scoregate.errors import RecordError, UsageError
 from scoregate.features.comments.status import CommitState, set_status
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.baseline.artifact import read_artifact
 from scoregate.kernel.job.baseline.unpack import UNTRUSTED_BOUNDS
 from scoregate.kernel.job.commit_files import GitHubFiles
@@ -28,6 +27,7 @@ from scoregate.kernel.job.steps import Outcome, Step
 from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.kernel.judge.settings import CommentMode
 from scoregate.kernel.report.markdown import code, link, prose
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.run import Run
 
 ARTIFACT = "command-run"

@@ -16,7 +16,8 @@ from scoregate.features.costs.run_estimate import Interval, RunEstimate, sum_int
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
-from scoregate.kernel.judge.settings import GatewayMode, Settings
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.run.plan import Launch, Plan
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
@@ -104,7 +105,7 @@ def estimate_plan(
 
 def _choose_cache(settings: Settings, models: ModelSettings) -> FindStored:
     """What finds stored answers: all of them if cassettes are replayed, none if the cache isn't read."""
-    if settings.gateway.mode is GatewayMode.REPLAY:
+    if replays_calls(settings):
         return lambda names: names
     if models.cache in (CacheMode.OFF, CacheMode.REFRESH):
         return lambda _: ()

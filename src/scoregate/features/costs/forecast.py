@@ -16,6 +16,8 @@ from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.amounts import check_limit
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 
@@ -114,7 +116,9 @@ def check_budget(estimate: RunEstimate | None, settings: Settings) -> None:
         RunRefused: the lower bound of the estimate exceeds `max_cost`.
     """
     cost = None if estimate is None else estimate.cost
-    if estimate is None or cost is None or settings.max_cost is None or cost.low <= settings.max_cost:
+    if estimate is None or cost is None or settings.max_cost is None:
+        return
+    if check_limit(cost.low, settings.max_cost) is not Conclusion.FAILED:
         return
     origin = settings.origin("max_cost")
     raise RunRefused(

@@ -11,6 +11,7 @@ from scoregate.features.costs.run_estimate import format_cost
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.text import shorten_list
+from scoregate.kernel.types.amounts import AtLeast, add
 from scoregate.kernel.types.call_headers import SUITE
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.run import Run
@@ -39,9 +40,10 @@ def _to_data(row: Row) -> dict[str, Any]:
 
 def _describe_costs(run: Run) -> Iterator[str]:
     """Missing prices, what the run was expected to cost, and the calls of scripts that are in no row of a suite."""
-    models = sorted({model for suite in run.suites for model in suite.unpriced})
-    if models and any(suite.cost for suite in run.suites):  # without any price there is no cost to correct
-        yield f"The price of {shorten_list(models)} is unknown and in no cost. Add it to the setting `prices`."
+    total = add(suite.cost for suite in run.suites)
+    if isinstance(total, AtLeast) and total.value:  # without any price there is no cost to correct
+        models = shorten_list(total.missing.names)
+        yield f"The price of {models} is unknown and in no cost. Add it to the setting `prices`."
     spent = sum_costs(run)
     estimate = run.slots.get(ESTIMATE)
     if estimate is not None and estimate.cost is not None and (estimate.has_cost or spent):

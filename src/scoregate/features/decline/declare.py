@@ -44,7 +44,7 @@ def _check_window(text: str) -> str:
     return text
 
 
-RULE = Rule("decline", "A score declined", "Decline")
+RULE = Rule("decline", "A score declined", "Decline", drop_from="past")
 MAX_DECLINE = Limit(
     "max_decline",
     BY_EVALUATOR,

@@ -12,7 +12,8 @@ from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.gate.baseline_rules import check_drop, find_limit, list_gate_limits
 from scoregate.kernel.gate.check import SuiteCheck, WatchedRows
 from scoregate.kernel.gate.families import GateLimit
-from scoregate.kernel.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.kernel.gate.finding import Finding, SuiteContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.kernel import COMPARABLE
 
 

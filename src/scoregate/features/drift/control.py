@@ -18,7 +18,8 @@ from scoregate.kernel.host import git
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.archive import CONTROL, RUN_FOLDER
 from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.settings import BaselineKind, GatewayMode, Settings
+from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.judge.settings.sources import OWN_FILE
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.shared_files import SHARED_FILES, digest_shared_files
@@ -126,7 +127,7 @@ def _explain_base(run: Run, base: Run, settings: Settings) -> Iterator[str]:
     """Why the base or the settings allow no control."""
     if settings.baseline_kind is BaselineKind.RERUN:
         yield '`baseline = "rerun"` measures the whole base in this job'
-    if settings.gateway.mode is GatewayMode.REPLAY:
+    if replays_calls(settings):
         yield "the gateway replays answers, which don't drift"
     if base.code.commit is None or base.code.dirty:
         yield "the base's run is of no commit" if base.code.commit is None else "the base's run has uncommitted changes"

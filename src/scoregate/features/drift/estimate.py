@@ -67,6 +67,7 @@ class Drift(Adjustment):
     power: float | None = None
     reason: str = ""
     cause: ClassVar[str] = "provider drift"
+    why_not: ClassVar[str] = "have too few control cases and are not corrected for drift"
     explanation: ClassVar[str] = "with the drift of the provider, which explains it"
 
     def has_moved(self, alpha: float = _ALPHA) -> bool:

@@ -45,8 +45,8 @@ class DriftCorrection:
     def _estimate(self, row: Row, sides: RowSides | None) -> DriftEstimate | None:
         """The drift of a row that is compared; None for others, and for battles, which have no score of their own.
 
-        The drift of the whole suite says nothing about one slice: a provider may have moved in one language only. So a
-        slice without control cases has none.
+        The drift of the whole suite says nothing about a part of it: a provider may have moved in one language only.
+        So a part without control cases has none.
         """
         if sides is None or row.label is not RowLabel.NOISE or not sides.suite.evidence.counts_all(Use.CONTROL):
             return None
@@ -59,12 +59,12 @@ class DriftCorrection:
         control = known.read_scores(row.evaluator)
         if control is None:
             reason = "the control has no comparable results of it"
-            return None if sides.is_slice else DriftEstimate(Drift(DriftState.UNMEASURED, reason=reason))
+            return None if sides.is_part else DriftEstimate(Drift(DriftState.UNMEASURED, reason=reason))
         return estimate_drift(*sides.read(), control, known.clusters, max_dropped=sides.criteria.max_dropped)
 
 
 class _ControlledSuite:
-    """A suite of the control, whose scores are read once for all slices.
+    """A suite of the control, whose scores are read once for all parts.
 
     Args:
         sides: a row of the suite.

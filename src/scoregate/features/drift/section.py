@@ -26,7 +26,3 @@ def describe_drift(comparison: Comparison) -> Iterator[str]:
         else:
             why = f"the drift is not measured: {drift.reason}"
         yield f"{row.suite}, {row.evaluator}: {why}. Nothing is corrected."
-    adjustments = (each.row.adjustment for each in comparison.slices.rows)
-    states = [each.state for each in adjustments if isinstance(each, Drift)]
-    if small := sum(state is not DriftState.CORRECTED for state in states):
-        yield f"Slices: {small:,} of {len(states):,} rows have too few control cases and are not corrected for drift."

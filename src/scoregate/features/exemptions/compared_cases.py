@@ -33,7 +33,6 @@ def compare_without_quarantine(entries: Exemptions, compare: CompareRuns, run: R
         comparison,
         rows=with_kept.rows,
         quantities=with_kept.quantities,
-        slices=with_kept.slices,
         slots=with_kept.slots,
         pooled=with_kept.pooled,
         earlier_runs=with_kept.earlier_runs,

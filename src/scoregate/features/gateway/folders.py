@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from scoregate.errors import UsageError
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy import GatewayOptions
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, SUFFIX
 from scoregate.kernel.host.isolation import FolderCopy
 from scoregate.kernel.host.runner import find_workspace, in_container
-from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
 # Suites write to the cache itself, so the host's answers are in a folder of their own.

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scoregate.errors import SettingsError
-from scoregate.features.gateway.declare import CASSETTES
+from scoregate.features.gateway.declare import CASSETTES, GATEWAY, GatewayMode
 from scoregate.features.gateway.folders import copy_folders
 from scoregate.features.gateway.proxy import (
     Gateway,
@@ -25,7 +25,7 @@ from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.job.baseline.artifact import fetch_cassettes
 from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.judge.archive import RUN_FOLDER
-from scoregate.kernel.judge.settings import GatewayMode, Settings
+from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.records import record
 from scoregate.models.providers import DEFAULT, PROVIDERS, resolve_target, split_project_name
 from scoregate.models.settings import ModelSettings, load_model_settings
@@ -114,7 +114,7 @@ async def _replay_base(
 ) -> GatewaySetup:
     folder.mkdir()  # noqa: ASYNC240
     source = await fetch_cassettes(context.connection, context.base, folder)
-    custom = context.settings.gateway.providers
+    custom = GATEWAY.of(context.settings).providers
     options = replace(
         setup.options,
         mode=GatewayMode.REPLAY,
@@ -178,11 +178,11 @@ def prepare_gateway(
     Raises:
         SettingsError: the settings of the gateway don't fit together.
     """
-    mode = settings.gateway.mode
+    mode = GATEWAY.of(settings).mode
     models = load_model_settings({**environ, **settings.environment(root=root)})
     providers = _find_providers(settings, environ, models, replays=mode is GatewayMode.REPLAY)
     names = {name for known in PROVIDERS.values() for name in known.keys} | {_MODEL_KEY}
-    names |= {each.key_env for each in settings.gateway.providers.values() if each.key_env}
+    names |= {each.key_env for each in GATEWAY.of(settings).providers.values() if each.key_env}
     folder = find_cassettes_folder(root, settings, kept_cassettes)
     options = GatewayOptions(
         mode,
@@ -211,7 +211,7 @@ def _describe_missing_keys(settings: Settings, providers: Mapping[str, GatewayPr
                 f"so the gateway refuses calls of {name}"
             )
     if not providers:
-        mode, origin = settings.gateway.mode, settings.origin("gateway", "mode")
+        mode, origin = GATEWAY.of(settings).mode, settings.origin("gateway", "mode")
         yield (
             f"gateway = {mode} ({origin}), but no provider has a key, so suites can't ask models through it; "
             "set the variable of a provider, such as OPENAI_API_KEY"
@@ -251,7 +251,9 @@ def _find_providers(
 ) -> dict[str, GatewayProvider]:
     """The providers, with the project's own model under the name `model` if it has an address or key of its own."""
     project_provider, _ = split_project_name(models.model or DEFAULT, models, environ)
-    providers = find_providers(environ, settings.gateway.providers, replays=replays, project_provider=project_provider)
+    providers = find_providers(
+        environ, GATEWAY.of(settings).providers, replays=replays, project_provider=project_provider
+    )
     if models.base_url is not None or models.key is not None:
         target = resolve_target(models.model or DEFAULT, settings=models, environ=environ)
         address = check_address(target.base_url, "the address of the project's model").rstrip("/")
@@ -272,7 +274,7 @@ def check_addresses(settings: Settings, environ: Mapping[str, str]) -> None:
     allowed = {host.strip().lower() for host in environ.get(_HOSTS_VARIABLE, "").split(",") if host.strip()}
     named: list[tuple[str, tuple[str, ...], str]] = [
         (f"gateway.providers.{name}.base_url", ("gateway", "providers", name, "base_url"), each.base_url)
-        for name, each in settings.gateway.providers.items()
+        for name, each in GATEWAY.of(settings).providers.items()
     ]
     if settings.model_base_url is not None:
         named.append(("model_base_url", ("model_base_url",), settings.model_base_url))

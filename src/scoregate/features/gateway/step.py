@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scoregate.features.gateway.declare import GATEWAY, GatewayMode
 from scoregate.kernel.job.steps import OpenRecorder, Step
 from scoregate.kernel.judge.judgement import Judged
-from scoregate.kernel.judge.settings import GatewayMode
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.job import JobContext
@@ -23,7 +23,7 @@ class GatewayStep(Step):
     name = "gateway"
 
     def around_run(self, recorder: Recorder, context: JobContext, scratch: Path) -> OpenRecorder:
-        if context.settings.gateway.mode is GatewayMode.OFF:
+        if GATEWAY.of(context.settings).mode is GatewayMode.OFF:
             return nullcontext(recorder)
         from scoregate.features.gateway.layer import serve_calls
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from scoregate.errors import RecordError
 from scoregate.features.history.tables import LONGEST_HASH, Row, RunRows, clean_text
 from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.identity import bounded_name
@@ -297,7 +298,7 @@ def _suite_rows(run: Run, run_id: int, names: _Names, collector: CaseCollector) 
         counts = (columns.count(status) for status in (Status.PASSED, Status.FAILED, Status.ERRORED))
         used = models.get(index) or ({suite.setup.model.name} if suite.setup else set())
         shown = clean_text(", ".join(sorted(filter(None, used))))
-        numbers = (int(suite.complete), suite.duration_s, p50, suite.cost)
+        numbers = (int(suite.complete), suite.duration_s, p50, find_known(suite.cost))
         yield (run_id, names.suites[index], len(columns), *counts, *numbers, shown)
 
 

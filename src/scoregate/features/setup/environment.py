@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from scoregate import __version__
 from scoregate.errors import InstallError
+from scoregate.features.setup.declare import INSTALL, INSTALL_GROUPS, PYTHON
 from scoregate.features.setup.install import AUTO
 from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.interpreter import find_interpreter
@@ -141,8 +142,8 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
         InstallError: the environment can't be made.
         SettingsError: the named interpreter does not exist.
     """
-    makes_one = settings.install != AUTO
-    if not makes_one and spec.automatic and settings.python is None:
+    makes_one = INSTALL.of(settings) != AUTO
+    if not makes_one and spec.automatic and PYTHON.of(settings) is None:
         # `auto` makes one in the action, unless an earlier step made one.
         own_python = (sys.executable,)
         makes_one = (
@@ -151,7 +152,7 @@ async def prepare_environment(spec: VenvSpec, settings: Settings, *, dry: bool =
     plan = _find_plan(spec, settings) if makes_one else None
     if plan is not None and not dry:
         await create_environment(plan, spec, settings)
-    if plan is not None and settings.python is None:
+    if plan is not None and PYTHON.of(settings) is None:
         why = "; ".join((f"an environment made from {plan.why}", *(plan.notes if dry else ())))
         return Interpreter((str(spec.python),), why, spec.activated())
     interpreter = _find_interpreter(spec, settings)
@@ -170,28 +171,29 @@ def _find_plan(spec: VenvSpec, settings: Settings) -> InstallPlan | None:
 
 
 def _find_interpreter(spec: VenvSpec, settings: Settings) -> Interpreter:
-    if settings.python is None and spec.host_python_is_fallback:
+    if PYTHON.of(settings) is None and spec.host_python_is_fallback:
         path = f"{Path(sys.executable).parent}{os.pathsep}{spec.environ.get('PATH', os.defpath)}"
         return Interpreter((sys.executable,), "scoregate's own, because there is nothing to install", {"PATH": path})
-    groups = WantedGroups(settings.install_groups, settings.origin("install_groups"))
-    named, origin = settings.python, settings.origin("python")
+    groups = WantedGroups(INSTALL_GROUPS.of(settings), settings.origin("install_groups"))
+    named, origin = PYTHON.of(settings), settings.origin("python")
     return find_interpreter(spec.root, spec.environ, named=named, origin=origin, groups=groups)
 
 
 def _describe_unused(spec: VenvSpec, settings: Settings, interpreter: Interpreter) -> Iterator[str]:
     """What is not used, although it could be meant to be, if no environment is made."""
     groups = f"install_groups ({settings.origin('install_groups')}) is ignored"
-    if not settings.install_groups:
-        if spec.host_python_is_fallback and settings.python is None and settings.install == AUTO:
+    install, python = INSTALL.of(settings), PYTHON.of(settings)
+    if not INSTALL_GROUPS.of(settings):
+        if spec.host_python_is_fallback and python is None and install == AUTO:
             from scoregate.features.setup.install.requirements import find_group_requirements
 
             files = tuple(find_group_requirements(spec.root).values())[:_MOST_SHOWN]
             if files:
                 yield f"ignored: {', '.join(files)}; `install_groups` installs such files"
-    elif settings.python is not None:
+    elif python is not None:
         yield f"{groups}: `python` ({settings.origin('python')}) names the interpreter"
-    elif settings.install != AUTO:
-        yield f"{groups}: `install` ({settings.origin('install')}) is {settings.install}"
+    elif install != AUTO:
+        yield f"{groups}: `install` ({settings.origin('install')}) is {install}"
     elif spec.automatic:
         yield f"{groups}: {interpreter.why} is used"
 
@@ -240,7 +242,7 @@ async def _run_step(words: tuple[str, ...], plan: InstallPlan, spec: VenvSpec, s
         raise InstallError(f"can't start {words[0]!r}: {error.strerror}", advice=_ADVICE) from None
     if end.exit_code or end.timed_out:
         outcome = f"took more than {settings.timeout:g} s" if end.timed_out else f"ended with exit code {end.exit_code}"
-        origin = f"install = {settings.install!r} ({settings.origin('install')}), made from {plan.why}"
+        origin = f"install = {INSTALL.of(settings)!r} ({settings.origin('install')}), made from {plan.why}"
         output = "\n".join(f"  | {line}" for line in str(tail).splitlines())
         message = f"the suites' environment can't be made: `{command}` {outcome}; {origin}\n{output}"
         raise InstallError(spec.redact.text(message), advice=_ADVICE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.errors import InstallError
+from scoregate.features.setup.declare import INSTALL
 from scoregate.features.setup.environment import VenvSpec, prepare_environment
 from scoregate.features.setup.install import NODE, NONE
 from scoregate.kernel.host.runner import find_workspace
@@ -50,7 +51,7 @@ async def prepare_suites(
         spec.print_line,
         spec.identity,
         settings.timeout,
-        f"install = {settings.install!r} ({settings.origin('install')})",
+        f"install = {INSTALL.of(settings)!r} ({settings.origin('install')})",
     )
     base = path = spec.environ.get("PATH", os.defpath)
     # Node.js comes first: an `install` command may use it.
@@ -70,15 +71,16 @@ async def prepare_suites(
 
 def _find_javascript(spec: VenvSpec, settings: Settings, sources: Sequence[SuiteSource]) -> JavaScript | None:
     """What suites need of JavaScript; None if the settings don't ask for it. `auto` asks for it in the action only."""
-    forced = settings.install == NODE
-    if settings.install == NONE or not (forced or spec.automatic):
+    install = INSTALL.of(settings)
+    forced = install == NODE
+    if install == NONE or not (forced or spec.automatic):
         return None
     from scoregate.features.setup.install.plans import is_shell_command
     from scoregate.features.setup.javascript import find_javascript, names_node
 
     top, path = find_workspace(spec.environ), spec.environ.get("PATH", os.defpath)
-    is_command = is_shell_command(settings.install)
-    uses_node = is_command and names_node(settings.install)
+    is_command = is_shell_command(install)
+    uses_node = is_command and names_node(install)
     return find_javascript(
         spec.root, top, sources, path=path, with_packages=not is_command, forced=forced, needs_node=uses_node
     )

@@ -7,13 +7,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scoregate.features.slices.cases import slice_name
+from scoregate.features.slices.keys import TABLE, SliceTable
 from scoregate.features.slices.view import SliceView, build_slices
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.report.heading import is_unwatched, list_warned
 from scoregate.kernel.report.text import display_name, shorten_list
-from scoregate.kernel.types.runs.slices import slice_name
 from scoregate.kernel.types.sections import Place, Section, UnwatchedDrop
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ _FIELDS = ("suite", "evaluator", *_MEANS, *_TESTS, "higher_is_better")
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a judged comparison."""
     comparison, verdict = judged.comparison, judged.verdict
-    table = comparison.slices
-    rows = build_slices(comparison, verdict)
+    table = comparison.slots.get(TABLE) or SliceTable()
+    rows = build_slices(table, comparison, verdict)
     worst = tuple(each for each in rows if each.compared or each.is_bad)
     content = {
         "rows": rows,
@@ -38,6 +39,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
         "bad": sum(each.is_bad for each in rows),
         "left_out": table.left_out,
     }
+    yield Section("slices", Place.ROWS, sentences=tuple(_describe_unadjusted(table)))
     text = f"slices: no case has a value in {shorten_list(table.empty)}, neither as a field nor in its metadata."
     yield Section(
         "slices",
@@ -55,6 +57,12 @@ def build_sections(judged: Judged) -> Iterator[Section]:
             "slices_left_out": [asdict(each) for each in table.left_out],
         },
     )
+
+
+def _describe_unadjusted(table: SliceTable) -> Iterator[str]:
+    known = [each.row.adjustment for each in table.rows if each.row.adjustment is not None]
+    if left := [each for each in known if each.delta is None]:
+        yield f"Slices: {len(left):,} of {len(known):,} rows {left[0].why_not}."
 
 
 def _to_data(each: SliceView) -> dict[str, Any]:

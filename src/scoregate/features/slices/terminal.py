@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from scoregate.features.slices.keys import UncomparedValues
 from scoregate.features.slices.view import SliceView
-from scoregate.kernel.compare.slice_rows import UncomparedValues
 from scoregate.kernel.report.console_sections import explain_row, format_delta, make_table
 from scoregate.kernel.report.console_text import format_place, mark, safe_text
 from scoregate.kernel.report.view import ReportView

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scoregate.features.slices.cases import slice_name
+from scoregate.features.slices.keys import SliceTable
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict
@@ -9,7 +11,6 @@ from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.rows import ReportState, RowView, build_row, findings_by_suite, row_order
 from scoregate.kernel.report.text import display_name
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.slices import slice_name
 
 _MAX_NAME = 60
 _MEANS = ("mean", "base", "delta", "low", "high")
@@ -42,16 +43,16 @@ class SliceView:
         return self.view.state in _BAD or bool(self.view.missed)
 
 
-def build_slices(comparison: Comparison, verdict: Verdict) -> tuple[SliceView, ...]:
+def build_slices(table: SliceTable, comparison: Comparison, verdict: Verdict) -> tuple[SliceView, ...]:
     """Build the rows of all slices: failed gates first, then worse ones, then by the drop; small slices come last."""
     of_suites = findings_by_suite(verdict)
     by_place: dict[tuple[str | None, str | None, str], list[Finding]] = {}
     for suite, findings in of_suites.items():
         for finding in findings:
-            if finding.slice is not None:
-                by_place.setdefault((suite, finding.evaluator, finding.slice), []).append(finding)
+            if finding.part is not None:
+                by_place.setdefault((suite, finding.evaluator, finding.part), []).append(finding)
     views = []
-    for each in comparison.slices.rows:
+    for each in table.rows:
         row = each.row
         findings = by_place.get((row.suite, row.evaluator, each.name), [])
         view = build_row(row, None, findings, is_partial=bool(comparison.run.scope.selection))

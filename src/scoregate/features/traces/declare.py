@@ -14,6 +14,6 @@ OTLP_RECEIVER = Setting(
     """,
     "What runs",
     after="base_runs",
-    decides_results=True,
+    condition=bool,
 )
 FEATURE = Feature("traces", settings=(OTLP_RECEIVER,))

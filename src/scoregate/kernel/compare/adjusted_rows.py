@@ -25,14 +25,14 @@ class RowSides:
         baselines: the suite in the runs of the baseline, the newest first.
         criteria: the criteria of the suite.
         read: reads the scores of the run and of the baseline.
-        is_slice: whether they are those of a slice of the suite.
+        is_part: whether they are those of a part of the suite.
     """
 
     suite: SuiteResult
     baselines: Sequence[SuiteResult]
     criteria: Criteria
     read: Callable[[], tuple[Side, Side]]
-    is_slice: bool = False
+    is_part: bool = False
 
 
 AdjustRows: TypeAlias = Callable[[Sequence[Row], Sequence[RowSides | None], Sequence[RowLabel]], list[Row]]

@@ -14,12 +14,14 @@ class Adjustment(ABC):
     Attributes:
         cause: its name in findings: `provider drift`.
         explanation: ends the finding of a change that it explains: `with the drift of the provider, which explains it`.
+        why_not: ends a sentence about rows from which nothing was subtracted: `have too few control cases and …`.
         delta: the change as it was measured; None if nothing was subtracted.
     """
 
     __slots__ = ()
     cause: ClassVar[str]
     explanation: ClassVar[str]
+    why_not: ClassVar[str]
     delta: float | None
 
     @property

@@ -12,6 +12,7 @@ from scoregate.kernel.compare.adjusted_rows import AdjustRows, RowSides, label_a
 from scoregate.kernel.compare.agreeing_runs import select_agreeing
 from scoregate.kernel.compare.case_names import rename_base_cases, rename_cases
 from scoregate.kernel.compare.case_selection import add_kept_means, exclude_kept_cases
+from scoregate.kernel.compare.compared_suites import COMPARED, ComparedSuite, ComparedSuites
 from scoregate.kernel.compare.comparison_rows import (
     Row,
     ScoredRow,
@@ -29,7 +30,6 @@ from scoregate.kernel.compare.quarantine import QuarantinedCase
 from scoregate.kernel.compare.row_labels import label_rows, mark_lost_scores
 from scoregate.kernel.compare.run_movement import collect_run_means
 from scoregate.kernel.compare.setups import describe_setup_change
-from scoregate.kernel.compare.slice_rows import SliceChoice, SliceTable
 from scoregate.kernel.compare.suite_pairs import list_same_suites, pair_suites
 from scoregate.kernel.compare.tool_changes import describe_tool_changes
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
@@ -85,7 +85,6 @@ class Comparison:
         pooled: the number of runs in the baseline that are of its commit.
         earlier_runs: runs of other commits whose scores count too, with only the suites that this is proven for.
         base_unreadable: whether a baseline, or a part of it, may exist that could not be read.
-        slices: the rows of slices.
         exemptions: the accepted regressions, and the entries of the quarantine.
         quarantined: the cases in quarantine, which are left out of both runs.
         slots: what features add, such as comparisons with other runs.
@@ -103,7 +102,6 @@ class Comparison:
     pooled: int = 1
     earlier_runs: tuple[Run, ...] = ()
     base_unreadable: bool = False
-    slices: SliceTable = field(default_factory=SliceTable)
     exemptions: Exemptions = field(default_factory=Exemptions)
     quarantined: tuple[QuarantinedCase, ...] = ()
     slots: Slots = NO_SLOTS
@@ -153,7 +151,6 @@ def compare(
     earlier: Sequence[Run] | None = None,
     criteria: Criteria | None = None,
     criteria_of: CriteriaOf | None = None,
-    slices: SliceChoice | None = None,
     exemptions: Exemptions | None = None,
     adjusters: Sequence[AdjustRows] = (),
 ) -> Comparison:
@@ -169,16 +166,15 @@ def compare(
             None if the past is not evidence. Else it also says how far whole runs move without any change.
         criteria: the level and the smallest effects that count.
         criteria_of: returns the criteria of one suite, if suites differ in the errors and lost scores they may have.
-        slices: the slices of the run's suites; None for no rows of slices.
         exemptions: the accepted regressions; cases in quarantine are already left out.
         adjusters: adjust rows before they are labelled, by a control of the base.
     """
-    criteria, exemptions, choice = criteria or Criteria(), exemptions or Exemptions(), slices or SliceChoice()
+    criteria, exemptions = criteria or Criteria(), exemptions or Exemptions()
     suite_criteria = criteria_of or (lambda _: criteria)
     run = without_rare_unscaled(run if base is None else _add_silent_evaluators(run, base), suite_criteria)
     known = Comparison(run, base_note=note, base_unreadable=unreadable, exemptions=exemptions)
     if base is None:
-        return _describe_alone(known, choice, criteria, suite_criteria)
+        return _describe_alone(known, criteria, suite_criteria)
     base = without_rare_unscaled(base, suite_criteria)
     pool = [without_rare_unscaled(each, suite_criteria) for each in select_pool(pool, base)]
     pairs = _pair_suites(run, base)
@@ -197,7 +193,7 @@ def compare(
     compared = list(_with_accepted(mark_lost_scores(scored, criteria.alpha), run, exemptions))
     sides = list(_find_sides(compared, run, baselines, suite_criteria))
     rows = tuple(add_kept_means(label_adjusted(compared, sides, criteria, adjusters), run, base, measured))
-    sliced = _find_sliced_suites(run, whole_suites, evidence)
+    parts = tuple(_list_compared(run, whole_suites, evidence, extras, suite_criteria))
     return replace(
         known,
         base=base,
@@ -209,7 +205,7 @@ def compare(
         pairs=pairs,
         pooled=1 + len(pool),
         earlier_runs=counted,
-        slices=choice.compare(run, rows, criteria, sliced, adjusters, extras=extras, criteria_of=suite_criteria),
+        slots=NO_SLOTS.put(COMPARED, ComparedSuites(run, parts, criteria, adjusters)),
     )
 
 
@@ -228,14 +224,14 @@ def _add_silent_evaluators(run: Run, base: Run) -> Run:
     return replace(run, suites=tuple(suites.values()))
 
 
-def _describe_alone(known: Comparison, choice: SliceChoice, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:
+def _describe_alone(known: Comparison, criteria: Criteria, criteria_of: CriteriaOf) -> Comparison:
     """The comparison of a run without a baseline."""
     run = known.run
     rows = tuple(
         row for suite in run.suites if suite.evidence.counts_all(Use.ROWS) for row in new_rows(suite, "no baseline yet")
     )
-    slices = choice.compare(run, rows, criteria, criteria_of=criteria_of)
-    return replace(known, rows=rows, slices=slices)
+    compared = ComparedSuites(run, tuple(_list_compared(run, {}, {}, {}, criteria_of)), criteria)
+    return replace(known, rows=rows, slots=NO_SLOTS.put(COMPARED, compared))
 
 
 def _list_gone(base: Run, pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
@@ -291,18 +287,20 @@ def _add_earlier(
     return evidence, tuple(replace(each, suites=tuple(of_run)) for each, of_run in pairs if of_run)
 
 
-def _find_sliced_suites(
-    run: Run, baselines: Mapping[int, list[SuiteResult]], evidence: Mapping[int, list[SuiteResult]]
-) -> dict[int, list[SuiteResult]]:
-    """The suites whose slices are compared, in the runs of the baseline: what rows count, or all cases of kept suites.
+def _list_compared(
+    run: Run,
+    baselines: Mapping[int, Sequence[SuiteResult]],
+    evidence: Mapping[int, Sequence[SuiteResult]],
+    extras: Mapping[int, ExtraTrials],
+    criteria_of: CriteriaOf,
+) -> Iterator[ComparedSuite]:
+    """Each suite with what its parts are compared with: the evidence of its rows, or all cases of kept suites.
 
-    Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a slice.
+    Kept cases count as unchanged pairs, as they do in the means of rows: a limit holds for all cases of a part.
     """
-    return {
-        index: evidence[index] if run.suites[index].evidence.counts_all(Use.TEST) else suites
-        for index, suites in baselines.items()
-        if run.suites[index].evidence.counts_all(Use.SLICES)
-    }
+    for index, suite in enumerate(run.suites):
+        known = evidence if suite.evidence.counts_all(Use.TEST) else baselines
+        yield ComparedSuite(suite, criteria_of(suite), known.get(index, ()), extras.get(index))
 
 
 def _find_sides(

@@ -13,6 +13,7 @@ from scoregate.kernel.compare.leader import Lead, compare_with_leader, correct_l
 from scoregate.kernel.compare.pairing import Side, evaluator_error_rows, score_side
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
 from scoregate.kernel.compare.statistics.intervals import required_clusters
+from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
 from scoregate.kernel.types.limit_checks import exceeds_share
 from scoregate.kernel.types.records import record
@@ -271,8 +272,8 @@ def _describe(
         errors=len(evaluator_error_rows(suite.columns, evaluator)),
         reason=reason,
         p50_ms=percentiles(suite.columns.durations_ms, 0.5)[0],
-        tokens=suite.tokens,
-        cost=suite.cost,
+        tokens=find_known(suite.tokens),
+        cost=find_known(suite.cost),
     )
 
 

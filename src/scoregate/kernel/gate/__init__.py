@@ -1,6 +1,6 @@
 """The gate: the rules that a comparison is checked against, their findings, and the verdict."""
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.gate.verdict import (
     EXIT_CODES,
     RUN_CHECKS,
@@ -14,7 +14,6 @@ __all__ = [
     "EXIT_CODES",
     "RUN_CHECKS",
     "SUITE_CHECKS",
-    "Conclusion",
     "Finding",
     "Verdict",
     "evaluate_gates",

@@ -9,18 +9,17 @@ from math import ceil
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.setups import describe_model_change, describe_unknown_model
 from scoregate.kernel.gate.families import GateLimit, is_collapse
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.suite_rules import format_digits, format_percent, match_limit
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.declarations.kernel import (
     COMPARABLE,
     DROP,
     MAX_DROP,
-    MAX_SLICE_DROP,
     REGRESSION,
     SAME_MODEL,
     SCORES_REMAIN,
-    SLICE_DROP,
 )
 from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.limit_checks import exceeds, exceeds_share, reaches
@@ -31,8 +30,8 @@ from scoregate.kernel.types.runs.policy import Limits, Severity
 def is_watched(row: Row, context: SuiteContext) -> bool:
     """Whether a relative gate depends on a row."""
     _, drop = match_limit(context.limits.max_drop, row.evaluator)
-    has_limited_slice = row.suite in context.comparison.slices.limited_suites
-    return drop is not None or bool(context.limits.fail_on_regression) or has_limited_slice
+    has_limited_part = row.suite in context.families.suites_with_limited_parts
+    return drop is not None or bool(context.limits.fail_on_regression) or has_limited_part
 
 
 def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
@@ -45,16 +44,8 @@ def list_limits(row: Row, context: SuiteContext) -> Iterator[GateLimit]:
         yield from list_gate_limits(REGRESSION, *_find_regression_limit(row, context), row, context)
 
 
-def list_slice_limits(place: int, row: Row, context: SuiteContext) -> Iterator[GateLimit]:
-    """The limits by which the row of the slice at this place can make the run red."""
-    name = context.comparison.slices.rows[place].name
-    most, origin = find_limit(MAX_SLICE_DROP, name, context.limits)
-    if most is not None:
-        yield from list_gate_limits(SLICE_DROP, most, origin, row, context)
-
-
 def find_limit(limit: Limit[Mapping[str, float]], name: str, limits: Limits) -> tuple[float | None, str]:
-    """The limit of an evaluator or a slice, None without one, and where it is set."""
+    """The limit of an evaluator or a part, None without one, and where it is set."""
     glob, most = match_limit(limit.of(limits), name)
     return most, limits.find_origin(f"{limit.name}.{glob}", limit.name)
 
@@ -92,35 +83,12 @@ def check_drop(rule: Rule, row: Row, context: SuiteContext, *, most: float, orig
     """
     is_beyond = exceeds(-row.effect, most) and not row.is_accepted
     text = f"a drop of at most {most:.3f}"
-    for finding in _check_row(rule, row, context, is_beyond=is_beyond, limit=text, origin=origin):
+    for finding in check_row(rule, row, context, is_beyond=is_beyond, limit=text, origin=origin):
         value = finding.value
         is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
         if is_uncertain and row.label is not RowLabel.TOO_FEW:
             value += f": above the limit, within noise{_describe_deciding_cases(row)}"
         yield replace(finding, value=value, bound=most, uncertain=is_uncertain)
-
-
-def check_slice_drops(context: SuiteContext) -> Iterator[Finding]:
-    """No score of a slice is worse by more than the slice's limit."""
-    limits, label = context.limits, context.suite.label
-    if context.comparison.base is None:
-        return
-    for each in context.comparison.slices.rows:
-        row = each.row
-        limit, origin = find_limit(MAX_SLICE_DROP, each.name, limits)
-        if row.suite != label or limit is None or row.evaluator in context.uncalibrated:
-            continue
-        is_beyond = exceeds(-row.gain, limit) and not row.is_accepted
-        text = f"a drop of at most {limit:.3f}"
-        findings = _check_row(SLICE_DROP, row, context, is_beyond=is_beyond, limit=text, origin=origin)
-        if row.label is RowLabel.UNMEASURABLE:
-            finding = Finding(SLICE_DROP, Conclusion.UNMEASURABLE, row.reason, text, origin, label, row.evaluator)
-            findings = iter((finding,))
-        for finding in findings:
-            is_uncertain = is_beyond and finding.applied and finding.conclusion is Conclusion.PASSED
-            noise = ": above the limit, within noise" if is_uncertain and row.label is not RowLabel.TOO_FEW else ""
-            value = f"{each.name}: {finding.value}{noise}"
-            yield replace(finding, value=value, bound=limit, uncertain=is_uncertain, slice=each.name)
 
 
 def _describe_deciding_cases(row: Row) -> str:
@@ -146,7 +114,7 @@ def check_regressions(context: SuiteContext) -> Iterator[Finding]:
             continue  # the other relative gate of this row reports it
         smallest, origin = _find_regression_limit(row, context)
         is_beyond = reaches(-row.effect, smallest) and not row.is_accepted
-        yield from _check_row(REGRESSION, row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
+        yield from check_row(REGRESSION, row, context, is_beyond=is_beyond, limit="no regression", origin=origin)
 
 
 def _is_unmeasured(row: Row) -> bool:
@@ -154,7 +122,7 @@ def _is_unmeasured(row: Row) -> bool:
     return row.label is RowLabel.UNMEASURABLE and (row.unscaled or has_errors)
 
 
-def _check_row(
+def check_row(
     rule: Rule, row: Row, context: SuiteContext, *, is_beyond: bool, limit: str, origin: str
 ) -> Iterator[Finding]:
     """The finding of a row, unless another rule reports the row.

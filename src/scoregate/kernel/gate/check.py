@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.gate.families import GateLimit
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.finding import FindIdle, Finding, RunContext, SuiteContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import Use
@@ -26,11 +27,13 @@ class WatchedRows:
         list_rows: the rows of a comparison.
         list_limits: the limits on the row at a place of the table that can make the run red.
         put_rows: the comparison with other rows in the same places.
+        list_suites: the labels of the suites of which parts are watched.
     """
 
     list_rows: Callable[[Comparison], Sequence[Row]]
     list_limits: Callable[[int, Row, SuiteContext], Iterator[GateLimit]]
     put_rows: Callable[[Comparison, Sequence[Row]], Comparison]
+    list_suites: Callable[[Comparison], Iterable[str]] = lambda _: ()
 
 
 def _explain_nothing(_: SuiteContext) -> str:
@@ -48,6 +51,7 @@ class Check(Generic[_Context]):
         watches: the rows that it watches; None for none.
         limits: the limits that it applies.
         explain: why nothing is reported about a suite although a limit is set; empty if something has to be.
+        find_idle: what is wrong with limits that apply to nothing in some suites.
         in_arms: whether it applies to an arm without a skill, which only shows what the skill changes.
     """
 
@@ -57,6 +61,7 @@ class Check(Generic[_Context]):
     watches: WatchedRows | None = None
     limits: tuple[Limit[Any], ...] = ()
     explain: Callable[[SuiteContext], str] = _explain_nothing
+    find_idle: FindIdle | None = None
     in_arms: bool = False
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
 from scoregate.kernel.compare.row_labels import COMPARED, is_falling, label_row, p_or_one
-from scoregate.kernel.gate.baseline_rules import list_limits, list_slice_limits
+from scoregate.kernel.gate.baseline_rules import list_limits
 from scoregate.kernel.gate.check import WatchedRows
 from scoregate.kernel.gate.families import (
     Families,
@@ -40,8 +40,8 @@ def correct_gates(
 ) -> CorrectedSuites:
     """Correct the p of all rows that a relative gate watches: a run without a change is red by any in at most 2.5 %.
 
-    Two families share the level: scores (with slices that have a limit, and the rows of features), and the ratios of
-    cost, tokens and latency. Watched rows get the corrected p and the label that it gives, so that labels and gates
+    Two families share the level: scores (with the rows of features), and the ratios of cost, tokens and
+    latency. Watched rows get the corrected p and the label that it gives, so that labels and gates
     agree. Other rows keep theirs.
 
     Args:
@@ -66,7 +66,7 @@ def correct_gates(
         if q is not None:
             gates[suite.suite.label, test.measure] = ratios[suite.index][-1]
     comparison = _replace_rows(comparison, labelled, gates, watched, tables)
-    families = Families(shares, small)
+    families = Families(shares, small, frozenset(label for table in tables for label in table.list_suites(comparison)))
     corrected = (_update_context(suite, comparison, ratios.get(suite.index, ()), families) for suite in suites)
     return CorrectedSuites(comparison, tuple(corrected), families)
 
@@ -129,18 +129,7 @@ def _put_rows(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
     return replace(comparison, rows=tuple(rows))
 
 
-def _list_slices(comparison: Comparison) -> Sequence[Row]:
-    return () if comparison.base is None else [each.row for each in comparison.slices.rows]
-
-
-def _put_slices(comparison: Comparison, rows: Sequence[Row]) -> Comparison:
-    slices = comparison.slices
-    sliced = (replace(each, row=row) for each, row in zip(slices.rows, rows, strict=True))
-    return replace(comparison, slices=replace(slices, rows=tuple(sliced)))
-
-
 SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), _put_rows)
-SLICES = WatchedRows(_list_slices, list_slice_limits, _put_slices)
 
 
 def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:

@@ -22,7 +22,7 @@ class Shares:
     """The one-sided levels of both families. A side that no gate watches gives its share to the other.
 
     Attributes:
-        scores: for scores, slices with a limit and declines.
+        scores: for scores, of suites and of what features watch.
         ratios: for cost, tokens and the 95th percentile of latency.
         alpha: the two-sided level that both add up to.
     """
@@ -110,15 +110,17 @@ class Families:
     Attributes:
         shares: the levels of both families.
         small: the rows that are tested together.
+        suites_with_limited_parts: the labels of these suites: a gate on a part depends on the rows of the suite.
     """
 
     shares: Shares = field(default_factory=Shares)
     small: SmallRows = field(default_factory=SmallRows)
+    suites_with_limited_parts: frozenset[str] = frozenset()
 
 
 @record
 class ScoreCorrection:
-    """The corrected p of the rows of scores, slices and declines that a gate watches.
+    """The corrected p of the rows of scores that a gate watches.
 
     Attributes:
         worse: twice the corrected one-sided p of each row for getting worse, at most 1; None for a row that could not
@@ -141,7 +143,7 @@ def correct_scores(rows: Sequence[Row], shares: Shares) -> ScoreCorrection:
     suite of eight cases significant, although all suites may collapse at once.
 
     Args:
-        rows: the rows of scores, slices with a limit, and declines that a gate watches.
+        rows: the rows of scores that a gate watches.
         shares: the levels of the families.
     """
     large = [index for index, row in enumerate(rows) if is_in_family(row, shares.alpha)]

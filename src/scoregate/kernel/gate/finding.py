@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field
-from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from scoregate.kernel.compare.agreement import Calibrations
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Measure, Row
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChange
 from scoregate.kernel.gate.families import Families
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 from scoregate.kernel.types.runs.run import SuiteResult
-
-
-class Conclusion(StrEnum):
-    """The conclusion of a rule or a run. A failure is certain, so `failed` wins over `unmeasurable`."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNMEASURABLE = "unmeasurable"
 
 
 @record
@@ -40,7 +32,7 @@ class Finding:
         evaluator: the id of the evaluator.
         bound: the limit in the unit of the value; None if it is not a number.
         uncertain: whether the distance to the limit is within noise.
-        slice: the name of the slice, such as `language=fr`; None for a rule about whole suites.
+        part: the part of the suite, such as `language=fr`; None for a rule about whole suites.
         applied: whether the limit could be applied; otherwise `value` is the reason.
     """
 
@@ -53,7 +45,7 @@ class Finding:
     evaluator: str | None = None
     bound: float | None = None
     uncertain: bool = False
-    slice: str | None = None
+    part: str | None = None
     applied: bool = True
 
     @property
@@ -74,9 +66,17 @@ class Finding:
         return "of" if self.conclusion is Conclusion.PASSED or failed_title == passed_title else "in"
 
     @property
+    def is_of_worse_row(self) -> bool:
+        """Whether its rule fails for a row that is worse than in the baseline."""
+        return self.declaration.drop_from == "base"
+
+    @property
     def has_limit(self) -> bool:
         """Whether reports show the limit; the title of a rule without a setting is enough."""
         return self.origin != "always"
+
+
+FindIdle: TypeAlias = Callable[[Comparison, Limits, Iterable[SuiteResult]], Iterator[Finding]]
 
 
 @record
@@ -116,6 +116,7 @@ class RunContext:
         suites: the contexts of its suites.
         families: the correction of all p-values that gates depend on.
         declared: all limits that can be set.
+        find_idle: find what is wrong with limits that apply to nothing.
     """
 
     comparison: Comparison
@@ -125,6 +126,7 @@ class RunContext:
     suites: tuple[SuiteContext, ...] = ()
     families: Families = field(default_factory=Families)
     declared: tuple[Limit[Any], ...] = ()
+    find_idle: tuple[FindIdle, ...] = ()
 
     @property
     def relative_gates(self) -> tuple[str, ...]:

@@ -13,8 +13,18 @@ from scoregate.kernel.compare.pairing import Side, case_clusters, pair_sides, qu
 from scoregate.kernel.compare.quantity_rows import QUANTITIES, has_stored_answers
 from scoregate.kernel.compare.ratios import compute_p95_ratio, compute_total_ratio, p95_test, total_test
 from scoregate.kernel.gate.families import LEAST_CASES
-from scoregate.kernel.gate.finding import Conclusion, Finding, RatioTest, SuiteContext
-from scoregate.kernel.types.declarations.declaration import Rule
+from scoregate.kernel.gate.finding import Finding, RatioTest, SuiteContext
+from scoregate.kernel.types.amounts import (
+    NOT_REPORTED,
+    Amount,
+    Unknown,
+    add,
+    check_limit,
+    find_known,
+    find_missing,
+    lack_prices,
+)
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.kernel import (
     COST,
     COST_RATIO,
@@ -26,9 +36,10 @@ from scoregate.kernel.types.declarations.kernel import (
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.limit_checks import exceeds, round_off
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.case_columns import Columns, percentiles, unpriced_models
+from scoregate.kernel.types.runs.case_columns import Columns, percentiles
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.text import format_dollars
+from scoregate.kernel.types.usage import count_tokens, measure_cost
 
 _ROUNDING = 1e-9
 # With a larger share of calls that name no case, differences of cases say little about the suite.
@@ -39,10 +50,17 @@ _STORED = "answers were read from a store, which takes no time and costs nothing
 def check_quantity_limits(context: SuiteContext) -> Iterator[Finding]:
     """Cost, tokens and the 95th percentile of latency are within their absolute limits."""
     suite, limits = context.suite, context.limits
-    latency = compute_p95(suite.columns.durations_ms)
-    yield from _check_limit(context, COST, "max_cost", limit=limits.max_cost, value=suite.cost, forms=_DOLLARS)
-    yield from _check_limit(context, TOKENS, "max_tokens", limit=limits.max_tokens, value=suite.tokens, forms=_TOKENS)
-    yield from _check_limit(context, P95_LATENCY, "max_p95_ms", limit=limits.max_p95_ms, value=latency, forms=_MS)
+    p95, shared = compute_p95(suite.columns.durations_ms), find_shared_usage(context.comparison.run, suite)
+    latency = NOT_REPORTED if p95 is None else p95
+    for rule, name, limit, amount, more, forms in (
+        (COST, "max_cost", limits.max_cost, suite.cost, measure_cost(shared), _DOLLARS),
+        (TOKENS, "max_tokens", limits.max_tokens, suite.tokens, count_tokens(shared), _TOKENS),
+        (P95_LATENCY, "max_p95_ms", limits.max_p95_ms, latency, NOT_REPORTED, _MS),
+    ):
+        if limit is not None:
+            conclusion, value, limit_text = _apply_limit(suite, amount, more, limit, forms)
+            origin = limits.find_origin(name)
+            yield Finding(rule, conclusion, value, f"≤ {limit_text}", origin, suite.label, bound=limit)
 
 
 _DOLLARS = (format_dollars, "${:,.4f}".format, "${:,.6f}".format)
@@ -51,30 +69,22 @@ _MS = ("{:,.0f} ms".format, "{:,.2f} ms".format)
 _Format: TypeAlias = Callable[[float], str]
 
 
-def _check_limit(
-    context: SuiteContext, rule: Rule, name: str, *, limit: float | None, value: float | None, forms: Sequence[_Format]
-) -> Iterator[Finding]:
-    if limit is None:
-        return
-    suite, shared = context.suite, None
-    if rule is not P95_LATENCY:
-        shared = find_shared_usage(context.comparison.run, context.suite)
-    more = _amount(shared, Measure.COST if rule is COST else Measure.TOKENS)
-    unpriced = {*suite.unpriced, *(unpriced_models(shared) if shared else ())} if rule is COST else set[str]()
-    known, most = round_off(value or 0.0), round_off((value or 0.0) + more)
-    conclusion = Conclusion.UNMEASURABLE
-    if exceeds(known, limit):
-        conclusion = Conclusion.FAILED
-    elif (value is not None or more) and not exceeds(most, limit) and not unpriced:
-        conclusion = Conclusion.PASSED
+def _apply_limit(
+    suite: SuiteResult, amount: Amount, more: Amount, limit: float, forms: Sequence[_Format]
+) -> tuple[Conclusion, str, str]:
+    """The conclusion, the amount and the limit of a suite, of which `more` are calls that may be of other suites."""
+    whole = add((amount, more)) if more else amount  # stored answers are no evidence that nothing else was asked
+    conclusion = check_limit(whole, limit)
+    if conclusion is Conclusion.FAILED and check_limit(amount, limit) is not Conclusion.FAILED:
+        conclusion = Conclusion.UNMEASURABLE
+    known, most = (round_off(find_known(each) or 0.0) for each in (amount, whole))
     known_text, most_text, limit_text = _format_amounts(known, most, limit, forms)
-    text = "unknown" if value is None else known_text
-    if more:
+    text = "unknown" if find_known(amount) is None else known_text
+    if find_known(more):
         text = f"{text}, up to {most_text} with calls of {suite.script} that name none of its suites"
-    if unpriced and value is not None:
-        text = f"at least {text}, as no price is known of {', '.join(sorted(unpriced))}"
-    origin = context.limits.find_origin(name)
-    yield Finding(rule, conclusion, text, f"≤ {limit_text}", origin, suite.label, bound=limit)
+    if find_known(amount) is not None and (missing := find_missing(whole)) is not None:
+        text = f"at least {text}, as {missing.reason}"
+    return conclusion, text, limit_text
 
 
 def _format_amounts(known: float, most: float, limit: float, forms: Sequence[_Format]) -> tuple[str, str, str]:
@@ -192,9 +202,7 @@ def _measure(suite: SuiteResult, measure: Measure) -> _Amounts:
 
 
 def _amount(usage: Usage | None, measure: Measure) -> float:
-    if usage is None:
-        return 0.0
-    return (usage.cost or 0.0) if measure is Measure.COST else float(usage.input_tokens + usage.output_tokens)
+    return find_known(measure_cost(usage) if measure is Measure.COST else count_tokens(usage)) or 0.0
 
 
 def _test_ratio(test: RatioTest, new: _Amounts, old: _Amounts) -> RatioTest:
@@ -272,10 +280,14 @@ def _find_doubts(run: Run, suite: SuiteResult, other: SuiteResult, measure: Meas
     shared = find_shared_usage(run, suite)
     if _amount(shared, Measure.TOKENS) or _amount(shared, Measure.COST):
         yield f"calls of {suite.script} name none of its suites"
-    # A model without a price in both runs is left out of both costs.
-    unpriced = set(suite.unpriced) - (set(other.unpriced) if suite.cost and other.cost else set())
-    if measure is Measure.COST and unpriced:
-        yield f"no price is known of {', '.join(sorted(unpriced))}"
+    if measure is Measure.COST and (missing := _find_unpriced(suite.cost, other.cost)) is not NOT_REPORTED:
+        yield missing.reason
+
+
+def _find_unpriced(cost: Amount, other: Amount) -> Unknown:
+    """The models without a price. One without a price in both runs is left out of both costs."""
+    names, others = (set(missing.names if (missing := find_missing(each)) else ()) for each in (cost, other))
+    return lack_prices(names - others if find_known(cost) and find_known(other) else names)
 
 
 def find_shared_usage(run: Run, suite: SuiteResult) -> Usage | None:

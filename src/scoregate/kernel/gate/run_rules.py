@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 from itertools import chain
 from typing import Any
 
-from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.gate.case_rules import CRITICAL
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext
+from scoregate.kernel.gate.finding import Finding, RunContext
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit
 from scoregate.kernel.types.declarations.kernel import (
     BASE_PRESENT,
@@ -216,8 +216,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
                 limits, suites, context.declared, is_partial=scope.narrowed and not is_exact
             )
             if is_exact or not scope.narrowed:
-                yield from _limits_without_slice(context.comparison, limits, suites)
-                yield from _clusters_without_case(limits, suites)
+                yield from _find_idle_limits(context, limits, suites)
         elif has_all_suites and any(value not in (None, {}) for value in values):
             known = ", ".join(sorted({suite.id for suite in run.suites})[:_MOST_NAMES]) or "none"
             origin = next(iter(limits.origin.values()), "default")
@@ -227,8 +226,7 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
         context.policy.default, run.suites, context.declared, is_partial=scope.narrowed
     )
     if run.suites and not scope.narrowed:
-        yield from _limits_without_slice(context.comparison, context.policy.default, run.suites)
-        yield from _clusters_without_case(context.policy.default, run.suites)
+        yield from _find_idle_limits(context, context.policy.default, run.suites)
     if has_all_suites:
         yield from _thresholds_without_evaluator(context.policy.criteria, run.suites)
         if not scope.selection:
@@ -283,19 +281,11 @@ def _limits_without_evaluator(
             )
 
 
-def _limits_without_slice(comparison: Comparison, limits: Limits, suites: Iterable[SuiteResult]) -> Iterator[Finding]:
-    """Limits that name a slice without cases, or more slices than are compared."""
-    labels = {suite.label for suite in suites}
-    names = {each.name for each in comparison.slices.rows if each.row.suite in labels}
-    hidden = sum(each.limited for each in comparison.slices.left_out if each.suite in labels)
-    for glob in limits.max_slice_drop:
-        origin = limits.find_origin(f"max_slice_drop.{glob}", "max_slice_drop")
-        if not any(fnmatchcase(name, glob) for name in names):
-            value = f"{glob} in max_slice_drop matches no slice with cases"
-            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a slice with cases", origin)
-        elif hidden:
-            value = f"{glob} in max_slice_drop: {hidden:,} of the slices that limits name are too many to compare"
-            yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "fewer slices", origin)
+def _find_idle_limits(context: RunContext, limits: Limits, suites: Sequence[SuiteResult]) -> Iterator[Finding]:
+    """Limits of features and `cluster`, if they apply to nothing in these suites."""
+    for find_idle in context.find_idle:
+        yield from find_idle(context.comparison, limits, suites)
+    yield from _clusters_without_case(limits, suites)
 
 
 def _clusters_without_case(limits: Limits, suites: Iterable[SuiteResult]) -> Iterator[Finding]:

@@ -33,26 +33,20 @@ def _explain_rows(context: SuiteContext, evaluators: Collection[str]) -> str:
     rows = {row.evaluator: row for row in context.rows}
     if any(name not in rows for name in counted):
         return ""
-    return _describe_rows((rows[name] for name in counted), none="people don't agree with its judges")
+    return describe_rows((rows[name] for name in counted), none="people don't agree with its judges")
 
 
-def _describe_rows(rows: Iterable[Row], *, none: str) -> str:
+def describe_rows(rows: Iterable[Row], *, none: str) -> str:
+    """Why none of these rows has a change; empty if one has.
+
+    Args:
+        rows: the rows.
+        none: the reason if there are no rows.
+    """
     rows = list(rows)
     if any(row.delta is not None and not row.lost_too_many for row in rows):
         return ""
     return "; ".join(dict.fromkeys(row.reason or row.label for row in rows)) or none
-
-
-def explain_slice_drops(context: SuiteContext) -> str:
-    """No slice has a limit, or their rows can't be compared."""
-    limited = (
-        each.row
-        for each in context.comparison.slices.rows
-        if each.row.suite == context.suite.label
-        and each.row.evaluator not in context.uncalibrated
-        and match_limit(context.limits.max_slice_drop, each.name)[1] is not None
-    )
-    return _describe_rows(limited, none="no case is in a slice with a limit")
 
 
 def explain_lost_scores(context: SuiteContext) -> str:

@@ -8,8 +8,9 @@ from statistics import fmean
 
 from scoregate.kernel.compare.agreement import describe_reviews, digest_fingerprint, is_judge
 from scoregate.kernel.compare.statistics.intervals import measure_spread, wilson_interval
-from scoregate.kernel.gate.finding import Conclusion, Finding, SuiteContext
+from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.gate.run_rules import explains_gaps, find_script_failures
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import (
     ASSERT_TEST,

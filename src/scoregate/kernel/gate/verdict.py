@@ -15,13 +15,12 @@ from scoregate.kernel.gate.baseline_rules import (
     check_lost_scores,
     check_model,
     check_regressions,
-    check_slice_drops,
     check_small_rows,
 )
 from scoregate.kernel.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
 from scoregate.kernel.gate.check import Check, RunCheck, SuiteCheck, apply_checks, order_checks
-from scoregate.kernel.gate.correction import SCORES, SLICES, correct_gates
-from scoregate.kernel.gate.finding import Conclusion, Finding, RunContext, SuiteContext
+from scoregate.kernel.gate.correction import SCORES, correct_gates
+from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
 from scoregate.kernel.gate.run_rules import (
     check_any_suite,
@@ -45,7 +44,6 @@ from scoregate.kernel.gate.silence import (
     explain_lost_scores,
     explain_pass_rate,
     explain_regressions,
-    explain_slice_drops,
 )
 from scoregate.kernel.gate.suite_rules import (
     check_assertions,
@@ -56,6 +54,7 @@ from scoregate.kernel.gate.suite_rules import (
     check_pass_rate,
     match_limit,
 )
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.kernel import (
     ASSERT_TEST,
     BASE_PRESENT,
@@ -84,7 +83,6 @@ from scoregate.kernel.types.declarations.kernel import (
     MAX_LOST_SCORES,
     MAX_P95_MS,
     MAX_P95_RATIO,
-    MAX_SLICE_DROP,
     MAX_TOKENS,
     MAX_TOKENS_RATIO,
     MEAN_SCORE,
@@ -103,7 +101,6 @@ from scoregate.kernel.types.declarations.kernel import (
     SCORES_REMAIN,
     SCRIPTS_END_WELL,
     SCRIPTS_RUN_SUITES,
-    SLICE_DROP,
     SOMETHING_RAN,
     STOPPED_EARLY,
     SUITE_FINISHED,
@@ -143,7 +140,6 @@ SUITE_CHECKS: tuple[SuiteCheck, ...] = (
     Check(check_assertions, (ASSERT_TEST,)),
     Check(check_quantity_limits, (COST, TOKENS, P95_LATENCY), limits=(MAX_COST, MAX_TOKENS, MAX_P95_MS)),
     Check(check_drops, (DROP,), limits=(MAX_DROP,), explain=explain_drops, watches=SCORES),
-    Check(check_slice_drops, (SLICE_DROP,), limits=(MAX_SLICE_DROP,), explain=explain_slice_drops, watches=SLICES),
     Check(check_regressions, (REGRESSION,), limits=(FAIL_ON_REGRESSION,), explain=explain_regressions),
     Check(check_comparable, (COMPARABLE,)),
     Check(check_model, (SAME_MODEL,)),
@@ -256,7 +252,8 @@ def judge_comparison(
     comparison, suites = corrected.comparison, corrected.suites
     changed = find_evaluator_changes(comparison)
     declared = tuple(limit for check in suite_checks for limit in check.limits)
-    run = RunContext(comparison, policy, policy_problem, changed, suites, corrected.families, declared)
+    idle = tuple(check.find_idle for check in suite_checks if check.find_idle is not None)
+    run = RunContext(comparison, policy, policy_problem, changed, suites, corrected.families, declared, idle)
     findings, warnings, left_out = list[Finding](), list[Finding](), list[Finding]()
     for finding, limits in _list_findings(run, suite_checks):
         severity = finding.declaration.severity_in(limits)

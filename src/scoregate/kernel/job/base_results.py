@@ -8,7 +8,7 @@ from scoregate import __version__
 from scoregate.kernel.job.job import WRITING_EVENTS, JobContext
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.settings import BaselineKind, Settings
-from scoregate.kernel.judge.settings.limit_fields import runs_elsewhere
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, runs_elsewhere
 from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.dependencies.tree import Tree
 from scoregate.kernel.types.runs.run import Run, SuiteResult
@@ -37,11 +37,12 @@ async def explain_all(planned: PlannedRun, tree: Tree | None, *, needs_record: b
 def _explain_job(context: JobContext, settings: Settings, base: Run | None, tree: Tree | None) -> str:
     job = context.connection
     is_named_by_change = settings.baseline_kind is BaselineKind.FILE and settings.is_from_change("baseline")
+    keeps_on_push = any(each.of(settings) for each in FEATURE_SETTINGS if each.keeps_on_push)
     is_part = bool(settings.selection.description or settings.filters or settings.narrowed)
     reasons = {
         "this is not a pull request, and its results are a base for others": job is not None
         and job.github.event_name in WRITING_EVENTS
-        and not (settings.affected_push and job.github.event_name == "push"),
+        and not (keeps_on_push and job.github.event_name == "push"),
         '`baseline = "rerun"` runs the base\'s suites too, so there are no results to keep': settings.baseline_kind
         is BaselineKind.RERUN,
         "workers of a cluster record nothing": runs_elsewhere(settings),

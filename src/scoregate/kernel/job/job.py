@@ -16,6 +16,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.errors import UsageError
+from scoregate.features.table import FEATURES
 from scoregate.kernel.host import git
 from scoregate.kernel.host.runner import in_container, read_ci_job
 from scoregate.kernel.host.secrets import Redactor, secret_values
@@ -32,7 +33,7 @@ from scoregate.kernel.job.github.context import (
     refuse_fork_code,
 )
 from scoregate.kernel.job.publish.delivery import PublishTarget, Render
-from scoregate.kernel.judge.settings import BaselineKind, CommentMode, GatewayMode, Settings, ShowOutputs
+from scoregate.kernel.judge.settings import BaselineKind, CommentMode, Settings, ShowOutputs
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.types.records import record
 
@@ -146,7 +147,7 @@ async def _check_approved_run(github: GitHubJob, root: Path, settings: Settings)
             f"{github.sha[:7]} was approved, but {(head or 'no commit')[:7]} is checked out",
             advice="Give actions/checkout the approved commit as `ref`.",
         )
-    if settings.gateway.mode is GatewayMode.OFF:
+    if not any(each.hides_keys(settings) for each in FEATURES):
         raise UsageError(
             "a run of an approved commit gets keys through the gateway only",
             advice="Set `gateway: on` in the workflow.",

@@ -13,7 +13,6 @@ from scoregate.kernel.judge.judgement import (
     CompareRuns,
     Judged,
     JudgeStep,
-    compare_suites,
     find_adjusters,
 )
 from scoregate.kernel.types.runs.run import Run
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
     from scoregate.kernel.types.runs.policy import Policy
 
 
-def judge(sides: ComparedSides, steps: Sequence[JudgeStep], *, with_slices: bool = True) -> Judged:
+def judge(sides: ComparedSides, steps: Sequence[JudgeStep]) -> Judged:
     """Compare a run with its baseline and apply the policy; nothing is run.
 
     Args:
         sides: the run, its baseline, and what else the judgement reads.
         steps: the features.
-        with_slices: whether slices are compared, which reads the cases.
     """
+    from scoregate.kernel.compare.compared_suites import COMPARED
     from scoregate.kernel.gate import judge_comparison
 
     chosen = sides.choose_policy()
     policy = chosen.policy
     compare = partial(_compare_runs, sides, policy, steps)
-    slice_fields = (*policy.slice_fields, *sides.settings.slices) if with_slices else ()
-    comparison = compare(sides.run, sides.baseline, slice_fields=slice_fields)
+    comparison = compare(sides.run, sides.baseline)
     for step in steps:
         comparison = step.after_compare(comparison, sides, compare)
+    comparison = replace(comparison, slots=comparison.slots.put(COMPARED, None))
     corrected, verdict = judge_comparison(
         comparison,
         policy,
@@ -52,7 +51,7 @@ def judge(sides: ComparedSides, steps: Sequence[JudgeStep], *, with_slices: bool
 
 
 def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, steps: Sequence[JudgeStep]) -> Comparison:
-    """Compare another run and baseline as the judgement would; slices read the cases, and decide nothing here."""
+    """Compare another run and baseline as the judgement would."""
     policy = replace(sides, baseline=baseline).choose_policy().policy
     return _compare_runs(sides, policy, steps, run, baseline)
 
@@ -63,11 +62,9 @@ def _compare_runs(
     steps: Sequence[JudgeStep],
     run: Run,
     baseline: Baseline,
-    *,
-    slice_fields: Sequence[str] = (),
 ) -> Comparison:
     """Compare a run with a baseline. Features leave out cases, which features before them count."""
-    compare: CompareRuns = partial(_compare_cases, sides, policy, steps, slice_fields)
+    compare: CompareRuns = partial(_compare_cases, sides, policy, steps)
     for step in reversed(steps):
         compare = partial(step.around_compare, sides.slots, compare)
     return compare(run, _rename_baseline(run, baseline))
@@ -77,16 +74,13 @@ def _compare_cases(
     sides: ComparedSides,
     policy: Policy,
     steps: Sequence[JudgeStep],
-    slice_fields: Sequence[str],
     run: Run,
     baseline: Baseline,
 ) -> Comparison:
     from scoregate.kernel.compare.comparison import compare
-    from scoregate.kernel.compare.slice_rows import SliceChoice
     from scoregate.kernel.types.exemptions import EXEMPTIONS
-    from scoregate.kernel.types.runs.slices import collect_slices
 
-    comparison = compare(
+    return compare(
         run,
         baseline.run,
         baseline.note,
@@ -95,11 +89,9 @@ def _compare_cases(
         earlier=baseline.earlier,
         criteria=policy.criteria,
         criteria_of=policy.criteria_of,
-        slices=SliceChoice(collect_slices(run, slice_fields), policy.limited_slices),
         exemptions=sides.slots.get(EXEMPTIONS),
         adjusters=find_adjusters(steps, run, baseline.run, policy.criteria_of),
     )
-    return replace(comparison, slots=compare_suites(steps, comparison.run, policy.criteria_of))
 
 
 def _rename_baseline(run: Run, baseline: Baseline) -> Baseline:

@@ -91,12 +91,8 @@ class JudgeStep:
         """Compare a run with a baseline by `compare`, maybe without some of their cases."""
         return compare(run, baseline)
 
-    def compare_suites(self, run: Run, criteria_of: CriteriaOf, slots: Slots) -> Slots:
-        """Compare suites of the compared run with each other."""
-        return slots
-
     def after_compare(self, comparison: Comparison, sides: ComparedSides, compare: CompareRuns) -> Comparison:
-        """Add what needs the whole comparison, such as one with another side."""
+        """Add what needs the whole comparison: one with another side, or of parts of the suites (`COMPARED`)."""
         return comparison
 
     def after_judge(self, run: Run, comparison: Comparison) -> Run:
@@ -106,14 +102,6 @@ class JudgeStep:
     def sections(self, judged: Judged) -> Iterable[Section]:
         """What it says in reports."""
         return ()
-
-
-def compare_suites(steps: Sequence[JudgeStep], run: Run, criteria_of: CriteriaOf) -> Slots:
-    """What the hook of this name of all steps finds."""
-    slots = NO_SLOTS
-    for step in steps:
-        slots = step.compare_suites(run, criteria_of, slots)
-    return slots
 
 
 def find_adjusters(steps: Sequence[JudgeStep], run: Run, base: Run | None, criteria_of: CriteriaOf) -> list[AdjustRows]:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from scoregate.errors import UsageError
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.cases import FailedEvaluation
 from scoregate.kernel.report.excerpts import list_reasons
 from scoregate.kernel.report.reproduction import reproduce_finding, rerun_case
@@ -18,6 +18,7 @@ from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.suites import PairedSuite
 from scoregate.kernel.report.text import excerpt
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.media import show_references
 from scoregate.kernel.types.runs.cases import CaseResult
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.flips import Flip
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.base_runs import build_earlier_runs, describe_base_runs
 from scoregate.kernel.report.cases import (
     CasePosition,
@@ -30,6 +30,7 @@ from scoregate.kernel.report.run_start import describe_start
 from scoregate.kernel.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.report.view import BaselineView, NotableCases, ReportView, RunView, TrialReaders
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult

@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.cases import ErrorView
 from scoregate.kernel.report.console_sections import (
     MOST_LINES,
@@ -34,6 +34,7 @@ from scoregate.kernel.report.notices import describe_ungated
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.frames import find_user_frames
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.sections import Place

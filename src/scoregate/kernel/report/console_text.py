@@ -11,9 +11,9 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.text import display_name, one_line
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.excerpts import format_score, list_reasons
 from scoregate.kernel.report.junit import list_confirmations
 from scoregate.kernel.report.result_json import to_json_value
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult, Status
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
 

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChangeKind
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.sections import Section, UnwatchedDrop
 
-# The rules that fail for a row that is worse.
-_RULES = ("drop", "regression", "slice drop")
 _MOST_NAMES, _LONGEST_NAME = 2, 60
 
 
@@ -106,13 +105,13 @@ def list_unwatched(
 
 
 def list_warned(warnings: Iterable[Finding]) -> set[tuple[str | None, str | None, str | None]]:
-    """The suite, the evaluator and the slice of each score that a gate only warns about."""
-    return {(each.suite, each.evaluator, each.slice) for each in warnings if each.rule in _RULES}
+    """The suite, the evaluator and the part of each score that a gate only warns about."""
+    return {(each.suite, each.evaluator, each.part) for each in warnings if each.is_of_worse_row}
 
 
 def is_unwatched(view: RowView) -> bool:
     """Whether a row is worse, and no gate for it passed or failed."""
-    return view.state is ReportState.WORSE and not any(gate.rule in _RULES for gate in view.gates)
+    return view.state is ReportState.WORSE and not any(gate.is_of_worse_row for gate in view.gates)
 
 
 def can_not_fail(finding: Finding) -> bool:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from operator import attrgetter
 
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.junit_xml import (
     DECLARATION,
     GATES,
@@ -27,6 +26,7 @@ from scoregate.kernel.report.junit_xml import (
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
 from scoregate.kernel.types.sections import CaseNote

@@ -12,11 +12,12 @@ from xml.etree.ElementTree import Element, SubElement
 
 from junit_xml import TestCase, TestSuite  # type: ignore[import-untyped]
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.event_values import Origin
 from scoregate.kernel.types.records import record

@@ -14,12 +14,12 @@ from urllib.parse import quote
 from jinja2 import Environment
 from markupsafe import Markup
 
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.templating import make_environment
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 
 
@@ -34,7 +34,7 @@ class Detail:
     texts: int
     lines: int
     rows: int
-    slices: int
+    parts: int
     suites: int
     gates: int
     errors: int
@@ -42,19 +42,19 @@ class Detail:
 
 
 DETAIL_LEVELS = (
-    Detail(cases=10, texts=10, lines=40, rows=1000, slices=10, suites=200, gates=50, errors=20, calls=20),
-    Detail(cases=10, texts=10, lines=20, rows=1000, slices=10, suites=200, gates=50, errors=20, calls=20),
-    Detail(cases=10, texts=3, lines=20, rows=1000, slices=5, suites=200, gates=50, errors=20, calls=20),
-    Detail(cases=5, texts=1, lines=20, rows=1000, slices=5, suites=200, gates=20, errors=10, calls=10),
-    Detail(cases=3, texts=0, lines=0, rows=20, slices=3, suites=200, gates=20, errors=5, calls=5),
-    Detail(cases=0, texts=0, lines=0, rows=5, slices=0, suites=100, gates=10, errors=3, calls=5),
-    Detail(cases=0, texts=0, lines=0, rows=0, slices=0, suites=100, gates=10, errors=0),
-    Detail(cases=0, texts=0, lines=0, rows=0, slices=0, suites=0, gates=3, errors=0),
+    Detail(cases=10, texts=10, lines=40, rows=1000, parts=10, suites=200, gates=50, errors=20, calls=20),
+    Detail(cases=10, texts=10, lines=20, rows=1000, parts=10, suites=200, gates=50, errors=20, calls=20),
+    Detail(cases=10, texts=3, lines=20, rows=1000, parts=5, suites=200, gates=50, errors=20, calls=20),
+    Detail(cases=5, texts=1, lines=20, rows=1000, parts=5, suites=200, gates=20, errors=10, calls=10),
+    Detail(cases=3, texts=0, lines=0, rows=20, parts=3, suites=200, gates=20, errors=5, calls=5),
+    Detail(cases=0, texts=0, lines=0, rows=5, parts=0, suites=100, gates=10, errors=3, calls=5),
+    Detail(cases=0, texts=0, lines=0, rows=0, parts=0, suites=100, gates=10, errors=0),
+    Detail(cases=0, texts=0, lines=0, rows=0, parts=0, suites=0, gates=3, errors=0),
 )
 
 # A summary may be sixteen times as long as a comment.
 SUMMARY_LEVELS = (
-    Detail(cases=50, texts=20, lines=40, rows=1000, slices=50, suites=1000, gates=200, errors=200, calls=200),
+    Detail(cases=50, texts=20, lines=40, rows=1000, parts=50, suites=1000, gates=200, errors=200, calls=200),
     *DETAIL_LEVELS,
 )
 

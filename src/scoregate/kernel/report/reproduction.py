@@ -6,27 +6,25 @@ import shlex
 from collections.abc import Sequence
 from glob import escape
 
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.run_start import RunStart
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.runs.run_scope import ExecCall
 
 _RUN = ("scoregate", "run")
-# The rules that need a baseline.
+# The rules that need a baseline, besides those of drops and ratios.
 _RELATIVE_RULES = (
     "base present",
     "base readable",
     "comparable",
     "critical case",
     "critical cases remain",
-    "drop",
     "evaluators unchanged",
     "new errors",
-    "regression",
     "same model",
     "scores remain",
-    "slice drop",
     "suites remain",
 )
 
@@ -40,7 +38,7 @@ def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
         return None
     suite = next((each for each in view.suites if each.label == finding.suite), None)
     options = [] if suite is None else ["--suite", escape(suite.id)]
-    if finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
+    if finding.is_of_worse_row or finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
         options += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
     limit = view.context.start.limits.get(finding.origin, "")
     return _enter(view.context.start.exec_call, f"{limit} {_join(view.context.start, suite, options)}".strip())

@@ -27,6 +27,7 @@ OLD_KEYS = (
 )
 
 _OLD_ROW_KEYS = {"adjustment": "drift"}
+_OLD_FINDING_KEYS = {"part": "slice"}
 
 
 def render(view: ReportView) -> Iterator[str]:
@@ -75,7 +76,8 @@ def _describe_left_out(finding: Finding) -> str:
 
 
 def _to_finding_data(finding: Finding, view: ReportView) -> dict[str, Any]:
-    data = {"rule": finding.rule, **asdict(finding), "title": finding.title}
+    fields = {_OLD_FINDING_KEYS.get(name, name): value for name, value in asdict(finding).items()}
+    data = {"rule": finding.rule, **fields, "title": finding.title}
     del data["declaration"], data["applied"]  # the others are in `not_applied`
     return data | {"next": reproduce_finding(finding, view)}
 

@@ -11,9 +11,10 @@ from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.lost_scores import Reason
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.baseline_rules import describe_few
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.gate.suite_rules import format_digits
 from scoregate.kernel.report.text import display_name
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -22,8 +23,6 @@ from scoregate.kernel.types.runs.past_runs import Score
 from scoregate.kernel.types.runs.run import SuiteResult
 
 _MAX_LABELS, _MAX_LABEL_LENGTH = 5, 30
-_DROP_RULES = ("drop", "slice drop")
-_ROW_RULES = (*_DROP_RULES, "regression", "decline")
 
 
 class ReportState(StrEnum):
@@ -94,7 +93,7 @@ class RowView:
     @property
     def uncertain(self) -> tuple[str, ...]:
         """The values of gates that hold although the estimate is beyond their limit."""
-        drops = (gate for gate in self.gates if gate.uncertain and gate.rule in _DROP_RULES)
+        drops = (gate for gate in self.gates if gate.uncertain and gate.is_of_worse_row)
         return tuple(f"{gate.value.rpartition(': ')[2]} (required: {gate.limit})" for gate in drops)
 
     @property
@@ -120,15 +119,15 @@ def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
     """Build every row: failed gates first, then significant drops, then unmeasurable rows, then by the drop."""
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = findings_by_suite(verdict)
-    powerless = {(each.suite, each.evaluator): each.value for each in verdict.left_out if each.slice is None}
+    powerless = {(each.suite, each.evaluator): each.value for each in verdict.left_out if each.part is None}
     # A finding without a suite is about all small rows, none of which is certain alone.
-    has_fallen = any(each.rule in _ROW_RULES for each in verdict.failed if each.suite is None)
+    has_fallen = any(each.declaration.drop_from for each in verdict.failed if each.suite is None)
     filtered = set(comparison.gone) - set(comparison.unexcused_missing_suites)
     history = comparison.run.history
     views = []
     for row in comparison.rows:
         if row.suite not in filtered:
-            of_suite = [finding for finding in findings.get(row.suite, ()) if finding.slice is None]
+            of_suite = [finding for finding in findings.get(row.suite, ()) if finding.part is None]
             view = build_row(row, suites.get(row.suite), of_suite, is_partial=bool(comparison.run.scope.selection))
             past = history.suite_history(row.suite).scores.get(row.evaluator, ())
             uncalibrated = verdict.uncalibrated.get((row.suite, row.evaluator), "")
@@ -160,7 +159,7 @@ def build_row(row: Row, suite: SuiteResult | None, findings: Sequence[Finding], 
     Args:
         row: the row.
         suite: its suite; None for a row whose cases are not counted.
-        findings: the findings about its suite, or about its slice.
+        findings: the findings about its suite, or about its part.
         is_partial: whether the run leaves out cases on purpose, so that their scores aren't lost.
     """
     failed = suite.columns.failed.get(row.evaluator, ()) if suite else ()
@@ -208,7 +207,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
         return ReportState.FAILED
     state = ReportState.ACCEPTED if row.is_accepted else _STATES.get(row.label, ReportState.HELD)
     uncertain = any(
-        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.rule in _DROP_RULES
+        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.is_of_worse_row
     )
     state = ReportState.UNCERTAIN if uncertain and state is ReportState.HELD else state
     shaky = Conclusion.UNMEASURABLE in own | shared and state in (

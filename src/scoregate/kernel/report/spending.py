@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scoregate.kernel.compare.comparison_rows import Measure, Row
 from scoregate.kernel.compare.quantity_rows import has_stored_answers
+from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import percentiles
@@ -38,7 +39,7 @@ class SpendingText:
 def measure_spending(suite: SuiteResult) -> Spending:
     """Measure latency, tokens and cost of a suite."""
     p50, p95 = percentiles(suite.columns.durations_ms, 0.5, 0.95)
-    return Spending(p50, p95, suite.tokens, suite.cost)
+    return Spending(p50, p95, find_known(suite.tokens), find_known(suite.cost))
 
 
 def format_spending(suite: SuiteResult, base_suite: SuiteResult | None, rows: Iterable[Row] = ()) -> SpendingText:

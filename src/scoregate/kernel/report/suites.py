@@ -13,7 +13,6 @@ from scoregate.kernel.compare.flips import pair_pass_rates
 from scoregate.kernel.compare.pairing import Pairs
 from scoregate.kernel.compare.statistics.significance import sign_flip_test
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.report.context import ReportContext, source_url
 from scoregate.kernel.report.rows import ReportState, findings_by_suite
 from scoregate.kernel.report.spending import (
@@ -22,6 +21,8 @@ from scoregate.kernel.report.spending import (
     format_spending,
     measure_spending,
 )
+from scoregate.kernel.types.amounts import find_known
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import Columns, known_values
@@ -273,7 +274,7 @@ def _cost_change(comparison: Comparison) -> float | None:
     changes = [
         now - before
         for new, old in paired_suites(comparison)
-        if (now := new.cost) is not None and (before := old.cost) is not None
+        if (now := find_known(new.cost)) is not None and (before := find_known(old.cost)) is not None
     ]
     return sum(changes) if changes else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from scoregate.kernel.gate import Verdict
-from scoregate.kernel.gate.finding import Conclusion, Finding
+from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.base_runs import EarlierRunView
 from scoregate.kernel.report.cases import ErrorView, FailingCase, merge_errors
 from scoregate.kernel.report.context import ReportContext
@@ -14,6 +14,7 @@ from scoregate.kernel.report.heading import find_mark, list_unwatched
 from scoregate.kernel.report.history import PastRunView
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.suites import PairedSuite, SuiteView, Totals
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format

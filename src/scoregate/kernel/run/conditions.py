@@ -8,12 +8,12 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from scoregate.kernel.host import git
-from scoregate.kernel.judge.settings import GatewayMode, Settings
+from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
 from scoregate.kernel.run.code_digest import read_code
 from scoregate.kernel.types.runs.run import Conditions
 
-_SETTINGS = ("model", "model_base_url", "model_headers", "python", "python_version", "install", "install_groups")
+_SETTINGS = ("model", "model_base_url", "model_headers")
 
 
 async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | None) -> Conditions:
@@ -25,16 +25,14 @@ async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | N
         tree: what is checked out; None outside a repository.
     """
     chosen = {name: getattr(settings, name) for name in _SETTINGS}
+    chosen |= {each.name: each.of(settings) for each in FEATURE_SETTINGS if each.decides_results}
     if rules := settings.criteria().score_settings:
         chosen["evaluators"] = rules
     if clusters := settings.policy().cluster_settings:
         chosen["cluster"] = clusters
-    gateway = settings.gateway
-    if gateway.mode is not GatewayMode.OFF and (gateway.providers or gateway.mode is GatewayMode.REPLAY):
-        # What answers the calls of models: other servers, or recorded calls.
-        chosen["gateway"] = {"providers": gateway.providers, "replays": gateway.mode is GatewayMode.REPLAY}
-    declared = (each for each in FEATURE_SETTINGS if each.decides_results)
-    chosen |= {each.name: each.of(settings) for each in declared if each.of(settings) != each.default}
+    for each in sorted(FEATURE_SETTINGS, key=lambda each: each.name):  # whatever the order of features
+        if each.condition is not None and (condition := each.condition(each.of(settings))):
+            chosen[each.name] = condition
     values = to_json(chosen, serialize_unknown=True)
     digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
     if tree is None:

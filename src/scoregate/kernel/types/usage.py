@@ -10,6 +10,7 @@ from hashlib import blake2b
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from scoregate.kernel.types.amounts import NOT_REPORTED, Amount, AtLeast, add, find_known, lack_prices
 from scoregate.kernel.types.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -213,20 +214,19 @@ def sum_usage(usages: Iterable[Usage]) -> Usage | None:
     parts = tuple(usages)
     if len(parts) < 2:
         return parts[0] if parts else None
-    costs = [usage.cost for usage in parts if usage.cost is not None]
+    cost = add(map(measure_cost, parts))
     answers = [usage.answer for usage in parts if usage.answer is not None]
-    unpriced = {name for usage in parts for name in usage.unpriced_models}
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in parts),
         output_tokens=sum(usage.output_tokens for usage in parts),
         cached_tokens=sum(usage.cached_tokens for usage in parts),
-        cost=sum(costs) if costs else None,
+        cost=find_known(cost),
         model=", ".join(sorted({name for usage in parts if usage.model for name in usage.model.split(", ")})) or None,
         answer=_join_answers(answers) if len(answers) == len(parts) else None,
         cached=all(usage.cached for usage in parts),
         calls=sum(usage.calls for usage in parts),
         stored=sum(usage.stored or (usage.calls if usage.cached else 0) for usage in parts),
-        unpriced=", ".join(sorted(unpriced)) or None if costs else None,
+        unpriced=cost.missing.text if isinstance(cost, AtLeast) else None,
     )
 
 
@@ -236,6 +236,19 @@ def _join_answers(answers: Iterable[str]) -> str:
     if len(ids) <= _MOST_ANSWERS:
         return ANSWER_SEPARATOR.join(ids)
     return blake2b(" ".join(ids).encode(), digest_size=8).hexdigest()
+
+
+def measure_cost(usage: Usage | None) -> Amount:
+    """What model calls cost, in US dollars."""
+    if usage is None:
+        return NOT_REPORTED
+    missing = lack_prices(usage.unpriced_models)
+    return missing if usage.cost is None else add((usage.cost, missing))
+
+
+def count_tokens(usage: Usage | None) -> Amount:
+    """The input and output tokens of model calls."""
+    return NOT_REPORTED if usage is None else usage.input_tokens + usage.output_tokens
 
 
 def charged_usage(own: Usage | None, meter: UsageMeter) -> Usage | None:

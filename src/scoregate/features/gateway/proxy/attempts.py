@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from scoregate.features.gateway.proxy.answers import send_answer, start_answer
-from scoregate.features.gateway.proxy.budget import Amount, BudgetRefusal
+from scoregate.features.gateway.proxy.budget import BudgetRefusal
 from scoregate.features.gateway.proxy.event_streams import UsageChunkFilter
 from scoregate.features.gateway.proxy.exchange import MAX_RECORDED_BYTES, Exchange
 from scoregate.features.gateway.proxy.key_mask import StreamKeyMask, find_mask
@@ -23,6 +23,7 @@ from scoregate.features.gateway.proxy.usage_reader import (
     can_ask_for_usage,
     read_body_usage,
 )
+from scoregate.kernel.types.amounts import BudgetUse
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.records import record
 from scoregate.models.budget import describe_unknown_price
@@ -54,7 +55,7 @@ class Attempt:
     ) -> None:
         self._exchange, self._counts, self._key = exchange, counts, key
         self._limiter, self._permit = limiter, permit
-        self._reservation: Amount | None = None
+        self._reservation: BudgetUse | None = None
         self._headers: Mapping[str, str] | None = None
         self._failure: Failure | None = None
         self._usage: Usage | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from scoregate.kernel.types.amounts import BudgetUse, check_limit, uses_up
+from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.records import record
 from scoregate.models.budget import describe_unknown_price
@@ -12,21 +14,6 @@ from scoregate.models.budget import describe_unknown_price
 # Above this share of its longest answers so far, a call without a limit of its own waits until it is alone.
 _MARGIN = 4
 _FIRST_OUTPUT = 4_096  # for a model that has not answered yet
-_EPSILON = 1e-12  # costs that add up to the limit may exceed it in floats
-
-
-@record
-class Amount:
-    """Dollars and tokens."""
-
-    cost: float = 0.0
-    tokens: float = 0.0
-
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(self.cost + other.cost, self.tokens + other.tokens)
-
-    def __sub__(self, other: Amount) -> Amount:
-        return Amount(self.cost - other.cost, self.tokens - other.tokens)
 
 
 @record
@@ -80,7 +67,7 @@ class Ledger:
         self._longest: dict[tuple[str, str], int] = {}
         self._changed = asyncio.Event()
         self._running = 0
-        self.spent = self.reserved = Amount()
+        self.spent = self.reserved = BudgetUse()
 
     @property
     def is_limited(self) -> bool:
@@ -92,7 +79,7 @@ class Ledger:
         """Whether there is a budget in US dollars, so that each reservation has a cost."""
         return self._max_cost is not None
 
-    async def reserve(self, provider: str, model: str, estimate: Estimate) -> Amount:
+    async def reserve(self, provider: str, model: str, estimate: Estimate) -> BudgetUse:
         """Reserve what a call may cost, when the budget allows it.
 
         Raises:
@@ -111,7 +98,7 @@ class Ledger:
             self._changed.clear()
             await self._changed.wait()
 
-    def settle(self, reservation: Amount, provider: str, model: str, usage: Usage | None) -> None:
+    def settle(self, reservation: BudgetUse, provider: str, model: str, usage: Usage | None) -> None:
         """Replace a reservation with what the call used.
 
         Args:
@@ -123,12 +110,12 @@ class Ledger:
         self.reserved -= reservation
         self._running -= 1
         if usage is not None:
-            self.spent += Amount(usage.cost or 0.0, usage.input_tokens + usage.output_tokens)
+            self.spent += BudgetUse(usage.cost or 0.0, usage.input_tokens + usage.output_tokens)
             if usage.output_tokens > self._longest.get((provider, model), 0):
                 self._longest[provider, model] = usage.output_tokens
         self._changed.set()
 
-    def spend_reservation(self, reservation: Amount, *, in_tokens: bool) -> None:
+    def spend_reservation(self, reservation: BudgetUse, *, in_tokens: bool) -> None:
         """Count what a call reserved as spent, because its usage is unknown.
 
         Args:
@@ -137,32 +124,32 @@ class Ledger:
         """
         self.reserved -= reservation
         self._running -= 1
-        self.spent += reservation if in_tokens else Amount(reservation.cost)
+        self.spent += reservation if in_tokens else BudgetUse(reservation.cost)
         self._changed.set()
 
-    def _upper_limit(self, provider: str, model: str, estimate: Estimate) -> Amount:
+    def _upper_limit(self, provider: str, model: str, estimate: Estimate) -> BudgetUse:
         output = estimate.output_tokens
         if output is None:
             output = _MARGIN * self._longest.get((provider, model), _FIRST_OUTPUT)
         if self._max_cost is None:
-            return Amount(0.0, estimate.input_tokens + output)
+            return BudgetUse(0.0, estimate.input_tokens + output)
         cost = self._price(provider, model, Usage(estimate.input_tokens, output, model=model))
         if cost is None:
             problem, advice = describe_unknown_price(provider, model)
             message = f"{problem}, and max_cost = ${self._max_cost:g} limits the cost of the run; {advice}"
             raise BudgetRefusal(message, "price_unknown")
-        return Amount(cost, estimate.input_tokens + output)
+        return BudgetUse(cost, estimate.input_tokens + output)
 
-    def _fits(self, amount: Amount) -> bool:
-        total = self.spent + self.reserved + amount
-        return (self._max_cost is None or total.cost <= self._max_cost + _EPSILON) and (
-            self._max_tokens is None or total.tokens <= self._max_tokens
-        )
+    def _fits(self, use: BudgetUse) -> bool:
+        limits = self._pair_limits(self.spent + self.reserved + use)
+        return all(check_limit(amount, limit) is Conclusion.PASSED for amount, limit in limits)
 
     def _is_spent(self) -> bool:
-        return (self._max_cost is not None and self.spent.cost >= self._max_cost) or (
-            self._max_tokens is not None and self.spent.tokens >= self._max_tokens
-        )
+        return any(uses_up(amount, limit) for amount, limit in self._pair_limits(self.spent))
+
+    def _pair_limits(self, use: BudgetUse) -> list[tuple[float, float]]:
+        pairs = (use.cost, self._max_cost), (use.tokens, self._max_tokens)
+        return [(amount, limit) for amount, limit in pairs if limit is not None]
 
     def _describe(self) -> str:
         parts = []
@@ -172,5 +159,5 @@ class Ledger:
             parts.append(f"{self.spent.tokens:,.0f} tokens of max_tokens = {self._max_tokens:,.0f}")
         return f"the budget is spent: {' and '.join(parts)}"
 
-    def _describe_amount(self, amount: Amount) -> str:
+    def _describe_amount(self, amount: BudgetUse) -> str:
         return f"${amount.cost:.4f}" if self._max_cost is not None else f"{amount.tokens:,.0f} tokens"

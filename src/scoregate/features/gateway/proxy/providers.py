@@ -8,7 +8,7 @@ from dataclasses import field
 from urllib.parse import unquote, urlsplit
 
 from scoregate.errors import SettingsError
-from scoregate.kernel.judge.settings import GatewayProviderSettings
+from scoregate.features.gateway.declare import GatewayProviderSettings
 from scoregate.kernel.types.records import record
 from scoregate.models.providers import PROVIDERS
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy.app import GatewayApp
 from scoregate.features.gateway.proxy.budget import Ledger
 from scoregate.features.gateway.proxy.cassettes import BASE_FOLDER, CassetteReader, CassetteWriter
@@ -19,7 +20,6 @@ from scoregate.features.gateway.proxy.providers import GatewayProvider
 from scoregate.features.gateway.proxy.sessions import CallCounts, CallGroup, Sessions, SuiteSession, sum_counts
 from scoregate.features.gateway.proxy.state import Cassettes, GatewayState
 from scoregate.features.gateway.proxy.upstream import Upstream
-from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.kernel.run.embedded_server import EmbeddedServer, make_config
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
 from scoregate.kernel.types.evaluation import Usage

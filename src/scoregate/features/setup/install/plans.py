@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scoregate.errors import InstallError
+from scoregate.features.setup.declare import INSTALL, INSTALL_GROUPS, PYTHON_VERSION
 from scoregate.features.setup.install import AUTO, NODE, NONE
 from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.install.locks import (
@@ -84,23 +85,22 @@ def find_install_plan(root: Path, settings: Settings) -> InstallPlan | None:
         InstallError: the project does not have the files of the plan that is named, has only files of Conda, or does
             not have a group that is named.
     """
-    if settings.install in (NONE, NODE):
+    install = INSTALL.of(settings)
+    if install in (NONE, NODE):
         return None
-    groups = WantedGroups(settings.install_groups, settings.origin("install_groups"))
-    if is_shell_command(settings.install):
-        request = InstallRequest(read_python_project(root), groups, settings.python_version)
+    groups = WantedGroups(INSTALL_GROUPS.of(settings), settings.origin("install_groups"))
+    request = InstallRequest(read_python_project(root), groups, PYTHON_VERSION.of(settings))
+    if is_shell_command(install):
         notes = ("install_groups is ignored: `install` is a command",) if groups.names else ()
-        steps = (request.venv_command("--seed"), ("sh", "-ec", settings.install))  # the command may call pip itself
-        return InstallPlan(steps, f"`{settings.install}`", notes=notes)
-    request = InstallRequest(read_python_project(root), groups, settings.python_version)
-    makers = _AUTOMATIC if settings.install == AUTO else _NAMED[settings.install]
+        steps = (request.venv_command("--seed"), ("sh", "-ec", install))  # the command may call pip itself
+        return InstallPlan(steps, f"`{install}`", notes=notes)
+    makers = _AUTOMATIC if install == AUTO else _NAMED[install]
     plan = next((plan for make_plan in makers if (plan := make_plan(request)) is not None), None)
     if plan is not None:
         return replace(plan, notes=(*_describe_ignored(request.project, plan), *plan.notes))
-    if settings.install != AUTO:
+    if install != AUTO:
         raise InstallError(
-            f"install = {settings.install!r} ({settings.origin('install')}), but {root} has no "
-            f"{_REQUIRED_FILES[settings.install]}",
+            f"install = {install!r} ({settings.origin('install')}), but {root} has no {_REQUIRED_FILES[install]}",
             advice="Add it, name another folder with `working_directory`, or set `install` to auto.",
         )
     return _plan_nothing(request)

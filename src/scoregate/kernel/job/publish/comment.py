@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from scoregate.errors import GitHubRefused
-from scoregate.kernel.gate.finding import Conclusion
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection, PullRequest
 from scoregate.kernel.job.publish.answers import find_answers
@@ -15,6 +14,7 @@ from scoregate.kernel.judge.settings import CommentMode
 from scoregate.kernel.report.markdown import marker_prefix, parse_run, render
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.conclusion import Conclusion
 
 _PENDING = {PENDING: "true"}
 _NO_TOKEN = "no comment was written: there is no token; set github-token"

@@ -28,7 +28,6 @@ from scoregate.kernel.types.sharding.partition import Assignment, Partition, lis
 _SETTINGS = (
     "paths", "suite", "config", "commands", "configs", "max_cases", "repeats", "show_outputs",
     "model", "model_base_url", "model_headers", "cache", "prices", "max_cost", "max_tokens",
-    "python", "python_version", "install", "install_groups",
 )  # fmt: skip
 _MOST_NAMES = 5
 _MOST_DESCRIBED = 5

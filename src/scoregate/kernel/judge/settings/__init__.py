@@ -2,24 +2,21 @@
 
 from scoregate.kernel.judge.settings.command_fields import Command
 from scoregate.kernel.judge.settings.config_fields import OfflineConfig
-from scoregate.kernel.judge.settings.fields import (
+from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
+from scoregate.kernel.judge.settings.load import environment_value, load_settings, parse_table
+from scoregate.kernel.judge.settings.model import Settings
+from scoregate.kernel.types.declarations.fields import (
     BaselineKind,
     CommentMode,
     Origins,
     PolicySource,
     ShowOutputs,
 )
-from scoregate.kernel.judge.settings.gateway_fields import GatewayMode, GatewayProviderSettings
-from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
-from scoregate.kernel.judge.settings.load import environment_value, load_settings, parse_table
-from scoregate.kernel.judge.settings.model import Settings
 
 __all__ = [
     "BaselineKind",
     "Command",
     "CommentMode",
-    "GatewayMode",
-    "GatewayProviderSettings",
     "OfflineConfig",
     "Origins",
     "PolicySource",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from scoregate.kernel.judge.settings.command_fields import Words
-from scoregate.kernel.judge.settings.fields import Count, Factor, NonNegativeInt, Seconds, Table, Text, Texts
+from scoregate.kernel.types.declarations.fields import Count, Factor, NonNegativeInt, Seconds, Table, Text, Texts
 
 AgentPreset: TypeAlias = Literal["claude", "codex", "gemini", "opencode", "copilot"]
 EventFormat: TypeAlias = Literal["claude", "codex", "gemini", "opencode", "copilot", "text"]

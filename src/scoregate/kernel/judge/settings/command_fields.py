@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from scoregate.kernel.judge.settings.fields import ProjectGlobs, Table, Text, Texts, check_distinct_names
+from scoregate.kernel.types.declarations.fields import ProjectGlobs, Table, Text, Texts, check_distinct_names
 
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<"}
 IMPORT_FORMATS = (

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from scoregate.kernel.judge.settings.fields import Count, Seconds, Table, Text, check_distinct_names
+from scoregate.kernel.types.declarations.fields import Count, Seconds, Table, Text, check_distinct_names
 
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, model_validator
 
-from scoregate.kernel.judge.settings.fields import Number, Rate, Table
+from scoregate.kernel.types.declarations.fields import Number, Rate, Table
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.runs.policy import EvaluatorCriteria
 from scoregate.kernel.types.runs.score_rules import describe_wrong_bound

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from scoregate.features.table import FEATURES
-from scoregate.kernel.judge.settings.fields import (
+from scoregate.kernel.types.declarations.declaration import Declared, Kind, Limit, Setting
+from scoregate.kernel.types.declarations.fields import (
     Amount,
     ByEvaluator,
-    BySlice,
     ClusterText,
     Confidence,
     Count,
@@ -24,26 +24,27 @@ from scoregate.kernel.judge.settings.fields import (
     Texts,
     as_tuple,
 )
-from scoregate.kernel.types.declarations.declaration import Declared, Kind, Limit, Setting
 from scoregate.kernel.types.declarations.kernel import LIMITS as KERNEL_LIMITS
 from scoregate.kernel.types.declarations.kernel import RULES as KERNEL_RULES
 from scoregate.kernel.types.runs.policy import Severity
 
 FEATURE_LIMITS = tuple(each for feature in FEATURES for each in feature.limits)
 FEATURE_SETTINGS = tuple(each for feature in FEATURES for each in feature.settings)
+TABLE_SETTINGS = tuple(each for each in FEATURE_SETTINGS if each.kind.table is not None)
 LIMITS: tuple[Limit[Any], ...] = (*KERNEL_LIMITS, *FEATURE_LIMITS)
 _DECLARED_LIMITS = tuple(each for each in LIMITS if each.text)
 RULES = (*KERNEL_RULES, *(rule for feature in FEATURES for rule in feature.rules))
 _TYPES: Mapping[str, Any] = {
     "Amount": Amount,
     "ByEvaluator": ByEvaluator,
-    "BySlice": BySlice,
     "Confidence": Confidence,
     "Factor": Factor,
     "NonNegativeInt": NonNegativeInt,
     "ProjectGlobs": ProjectGlobs,
     "Rate": Rate,
+    "RateByName": Mapping[str, Rate],
     "Text": Text,
+    "Texts": Texts,
     "bool": bool,
     "str": str,
 }
@@ -56,8 +57,10 @@ def _make_model(name: str, declared: Iterable[Declared]) -> type[BaseModel]:
 
 def _make_field(declared: Declared) -> tuple[Any, Any]:
     kind = _find_type(declared.kind)
+    if declared.kind.table is not None:
+        return kind, Field(default_factory=kind)  # one made here would build its validator
     default = declared.default if isinstance(declared, Setting) else declared.kind.unset
-    if isinstance(declared, Setting) and declared.check is not None:
+    if declared.check is not None:
         kind = Annotated[kind, AfterValidator(declared.check)]
     if isinstance(default, Mapping):
         return kind, Field(default_factory=dict)
@@ -66,8 +69,8 @@ def _make_field(declared: Declared) -> tuple[Any, Any]:
 
 def _find_type(kind: Kind[Any]) -> Any:
     choices: Any = kind.choices
-    if choices is None:
-        return _TYPES[kind.name]
+    if choices is None or kind.table is not None:
+        return kind.table or _TYPES[kind.name]
     return Annotated[tuple[choices, ...], BeforeValidator(as_tuple)] if kind.is_list else choices
 
 
@@ -94,6 +97,11 @@ DECLARED_MODELS: Mapping[type[BaseModel], tuple[Declared, ...]] = {
 def runs_elsewhere(settings: object) -> bool:
     """Whether a setting of a feature lets suites run on other machines."""
     return any(each.of(settings) != each.default for each in FEATURE_SETTINGS if each.moves_suites)
+
+
+def replays_calls(settings: object) -> bool:
+    """Whether recorded calls are the answers of models."""
+    return any(each.replays_calls(settings) for each in FEATURES)
 
 
 def doubts_base(settings: object) -> bool:

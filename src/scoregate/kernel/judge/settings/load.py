@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from scoregate.errors import SettingsError
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS
 from scoregate.kernel.judge.settings.model import Settings, setting_names
 from scoregate.kernel.judge.settings.ownership import make_judging_layer
 from scoregate.kernel.judge.settings.sources import (
@@ -113,7 +113,7 @@ def load_settings(
     head = read_file_layer(root)
     file = head if base is None else make_judging_layer(head, base)
     layers = (*(with_relative_paths(layer, cwd or root, root=root) for layer in workflow), file)
-    layers = tuple(map(_with_gateway_table, layers))
+    layers = tuple(map(_with_tables, layers))
     problems = [line for layer in layers for line in (*layer.problems, *describe_unknown_keys(layer, names))]
     if _ROOT in file.values:
         problems.append(f"{file.locate((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
@@ -127,11 +127,11 @@ def load_settings(
     return settings
 
 
-def _with_gateway_table(layer: Layer) -> Layer:
-    """The layer with `gateway = MODE` as a table, so that layers can be merged."""
-    mode = layer.values.get("gateway")
-    is_short = mode is not None and not isinstance(mode, Mapping)
-    return replace(layer, values={**layer.values, "gateway": {"mode": mode}}) if is_short else layer
+def _with_tables(layer: Layer) -> Layer:
+    """The layer with tables that are written as one value, such as `gateway = MODE`, so that layers can be merged."""
+    keys = {each.name: each.kind.short for each in TABLE_SETTINGS if layer.values.get(each.name) is not None}
+    short = {name: value for name in keys if not isinstance(value := layer.values[name], Mapping)}
+    return replace(layer, values={**layer.values, **{name: {keys[name]: value} for name, value in short.items()}})
 
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
@@ -208,22 +208,20 @@ def _parse_json(text: str) -> Any:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "paths": _parse_list,
-    "slices": _parse_list,
     "suite": _parse_list,
     "config": _parse_list,
-    "install_groups": _parse_list,
     "agent": _parse_json,
     "arms": _parse_json,
     "commands": _parse_json,
     "configs": _parse_json,
     "suites": _parse_json,
     "evaluators": _parse_json,
-    "gateway": _parse_json,
     "prices": _parse_json,
     "model_headers": _parse_json,
     "severity": parse_table,
     **{limit.name: parse_table for limit in LIMITS if limit.kind.by},
     **{each.name: _parse_list for each in FEATURE_SETTINGS if each.kind.is_list},
+    **{each.name: _parse_json for each in TABLE_SETTINGS},
 }
 
 
@@ -242,14 +240,25 @@ def _misplaced_settings(table: str, names: Sequence[str]) -> str:
     return f"there is no table {table!r}; {subject} of the top level: write it above the first table"
 
 
-def describe_wrong_values(error: ValidationError, layers: Iterable[Layer]) -> Iterator[str]:
-    """A line for every error of pydantic."""
-    layers = tuple(layers)
+def describe_wrong_values(error: ValidationError, layers: Sequence[Layer]) -> Iterator[str]:
+    """A line for every error of pydantic, by layers, and in the order of a layer's file."""
+    lines = []
     for problem in error.errors(include_url=False):
         keys = tuple(str(part) for part in problem["loc"])
-        field = Settings.model_fields.get(keys[0])
+        table = keys if keys[0] in TABLES else keys[:1]
+        number = next((number for number, layer in enumerate(layers) if _is_set(layer, table)), len(layers) - 1)
+        layer, field = layers[number], Settings.model_fields.get(keys[0])
         known = [] if field is None else list(_list_keys(field.annotation))
-        yield f"{_place(keys, layers)}: {describe_problem(keys, problem, known)}"
+        text = f"{layer.locate(keys, table=table)}: {describe_problem(keys, problem, known)}"
+        lines.append((number, layer.line(keys) or 0, text))
+    yield from (text for _, _, text in sorted(lines, key=lambda each: each[:2]))
+
+
+def _is_set(layer: Layer, keys: Keys) -> bool:
+    value: Any = layer.values
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else value
+    return value is not None
 
 
 def _list_keys(kind: Any) -> Iterator[str]:
@@ -258,17 +267,6 @@ def _list_keys(kind: Any) -> Iterator[str]:
         yield from (field.alias or name for name, field in kind.model_fields.items())
     for part in get_args(kind):
         yield from _list_keys(part)
-
-
-def _place(keys: Keys, layers: tuple[Layer, ...]) -> str:
-    path = keys if keys[0] in TABLES else keys[:1]
-    for layer in layers:
-        value: Any = layer.values
-        for key in path:
-            value = value.get(key) if isinstance(value, Mapping) else value
-        if value is not None:
-            return layer.locate(keys, table=path)
-    return layers[-1].locate(keys, table=path)
 
 
 def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, TABLE_SETTINGS
 from scoregate.kernel.judge.settings.model import Settings, setting_names
 from scoregate.kernel.judge.settings.sources import OF_BASE, Keys, Layer
 from scoregate.kernel.types.declarations.declaration import Owner
@@ -21,8 +21,8 @@ WORKFLOW_SETTINGS = frozenset({"working_directory", "github_token", "approved", 
 # How the code of a change is installed and run, and where its reports go. These settings can't weaken a gate.
 HEAD_SETTINGS = frozenset(
     {
-        *("install", "install_groups", "keep_runs", "max_suites", "message", "out", "python", "python_version"),
-        *("timeout", *_list_owned(Owner.HEAD)),
+        *("keep_runs", "max_suites", "message", "out", "timeout"),
+        *_list_owned(Owner.HEAD),
     }
 )
 # What is run, what it is compared with, what is required of it, and what is published.
@@ -30,15 +30,16 @@ BASE_SETTINGS = frozenset(setting_names()) - HEAD_SETTINGS - WORKFLOW_SETTINGS
 # What the head adds to these is run as well.
 _ADDED_TO = ("suite", "config")
 _ADDED_BY_NAME = ("commands", "configs")
+_TABLES = {each.name for each in TABLE_SETTINGS}
 # Settings that are not in a policy; the values of the others can be long, or secret.
 _SHOWN_VALUES = sorted(
-    (
-        *("affected", "affected_push", "base_branch", "base_runs", "baseline", "cache", "check_run"),
-        *("comment", "config", "key", "max_cases", "model", "paths", "repeats"),
-        *("show_outputs", "slices", "suite", *_list_owned(Owner.BASE)),
-    )
+    {
+        *("base_branch", "base_runs", "baseline", "cache", "comment", "config", "key", "max_cases"),
+        *("model", "paths", "repeats", "show_outputs", "suite", *_list_owned(Owner.BASE)),
+    }
+    - _TABLES
 )
-_SHOWN_NAMES = ("agent", "arms", "commands", "configs", "gateway", "model_base_url", "model_headers", "prices")
+_SHOWN_NAMES = sorted({"agent", "arms", "commands", "configs", "model_base_url", "model_headers", "prices", *_TABLES})
 
 
 def make_judging_layer(head: Layer, base: Layer) -> Layer:

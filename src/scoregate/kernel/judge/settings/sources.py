@@ -12,9 +12,9 @@ from typing import Any
 
 from scoregate.errors import SettingsError
 from scoregate.kernel.host.file_access import read_project_file
-from scoregate.kernel.judge.settings.fields import BaselineKind, parse_baseline_kind
-from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, LIMITS, TABLE_SETTINGS
 from scoregate.kernel.types.declarations.declaration import Owner
+from scoregate.kernel.types.declarations.fields import BaselineKind, parse_baseline_kind
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.toml_lines import find_line
 
@@ -23,11 +23,13 @@ COMMAND_LINE = "the command line"
 OF_BASE = " of the base"
 TABLES = (
     *(limit.name for limit in LIMITS if limit.kind.by == "evaluator"),
-    *("severity", "evaluators", "suites", "prices", "model_headers", "agent", "arms", "gateway"),
+    *("severity", "evaluators", "suites", "prices", "model_headers", "agent", "arms"),
+    *(each.name for each in TABLE_SETTINGS),
 )
 _LARGEST_FILE = 10_000_000
 _ARGUMENTS = ("paths", "commands")
-_PATHS = ("out", "python", "baseline", "env_file")
+_PROGRAMS = tuple(each.name for each in FEATURE_SETTINGS if each.is_program)
+_PATHS = ("out", "baseline", "env_file", *_PROGRAMS)
 # Why no file can set a setting, and what to do instead.
 _REFUSALS = {
     "approved": (", but a change can't approve itself", "Remove it. The workflow sets it."),
@@ -92,7 +94,7 @@ def with_relative_paths(layer: Layer, base: Path, *, root: Path) -> Layer:
         value = values.get(name)
         if not isinstance(value, str):
             continue
-        is_program_name = name == "python" and os.sep not in value
+        is_program_name = name in _PROGRAMS and os.sep not in value
         is_keyword = name == "baseline" and parse_baseline_kind(value) is not BaselineKind.FILE
         if not is_program_name and not is_keyword:
             values[name] = _join(folder, value)

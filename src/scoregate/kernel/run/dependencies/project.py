@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.fields import absolute_cache
 from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS
+from scoregate.kernel.types.declarations.fields import absolute_cache
 
 if TYPE_CHECKING:  # most runs record nothing
     from scoregate.kernel.run.dependencies.recording import UseRecorder
@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # most runs record nothing
 async def open_use_recorder(root: Path, settings: Settings) -> UseRecorder | None:
     """What records the uses of a run's scripts; None if the settings don't ask for it, and outside of git.
 
-    With `--all` everything runs, and is recorded: the next run with `affected` compares with this one.
+    With `--all` everything runs, and is recorded: the next run that keeps results compares with this one.
     """
-    if not (settings.affected or settings.origin("affected").startswith("--")):
+    deciding = (each for each in FEATURE_SETTINGS if each.keeps_results)
+    if not any(each.of(settings) or settings.origin(each.name).startswith("--") for each in deciding):
         return None
     from scoregate.kernel.run.dependencies.recording import UseRecorder
 
@@ -50,7 +51,8 @@ def _list_settings_paths(root: Path, tree: Tree, settings: Settings) -> tuple[st
     declared = (each.of(settings) for each in FEATURE_SETTINGS if each.is_path)
     places = [root / each for each in (settings.env_file, *declared) if each]
     named = [each.relative_to(tree.top).as_posix() for each in places if each.is_relative_to(tree.top)]
-    files = (os.path.relpath(root / word, tree.top) for word in settings.install.split())
+    words = (word for each in FEATURE_SETTINGS if each.is_command for word in each.of(settings).split())
+    files = (os.path.relpath(root / word, tree.top) for word in words)
     return (*named, *(each for each in files if each in tree.tracked))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -22,6 +22,8 @@ class Rule:
         passed: the title of a passed one; empty for the other title.
         severity: its effect on the run if no setting says otherwise.
         is_fixed: whether no setting can relax it.
+        drop_from: the run below whose scores those of a row may not fall: the baseline's, or those of an earlier run;
+            empty for another rule.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Rule:
     passed: str = ""
     severity: Severity = Severity.FAIL
     is_fixed: bool = False
+    drop_from: Literal["", "base", "past"] = ""
 
     @property
     def key(self) -> str:
@@ -56,13 +59,17 @@ class Kind(Generic[_T]):
         by: what the keys of a table name; empty for a single value.
         choices: the values that it may have; None if they can't be listed.
         is_list: whether it is a list of them; a variable then separates them by commas.
+        table: the model of a table; None for other kinds.
+        short: the key of the table that a single value sets; then `choices` are these values.
     """
 
     name: str
     unset: _T
-    by: Literal["", "evaluator", "slice"] = ""
+    by: Literal["", "evaluator", "name"] = ""
     choices: type[StrEnum] | None = None
     is_list: bool = False
+    table: type[Any] | None = None
+    short: str = ""
 
 
 FLAG: Kind[bool | None] = Kind("bool", None)
@@ -71,10 +78,11 @@ CONFIDENCE: Kind[float | None] = Kind("Confidence", None)
 AMOUNT: Kind[float | None] = Kind("Amount", None)
 FACTOR: Kind[float | None] = Kind("Factor", None)
 BY_EVALUATOR: Kind[Mapping[str, float]] = Kind("ByEvaluator", {}, "evaluator")
-BY_SLICE: Kind[Mapping[str, float]] = Kind("BySlice", {}, "slice")
+RATE_BY_NAME: Kind[Mapping[str, float]] = Kind("RateByName", {}, "name")
 ANY_TEXT: Kind[str | None] = Kind("str", None)
 GLOBS: Kind[tuple[str, ...]] = Kind("ProjectGlobs", ())
 TEXT: Kind[str | None] = Kind("Text", None)
+TEXTS: Kind[tuple[str, ...]] = Kind("Texts", (), is_list=True)
 WHOLE_NUMBER: Kind[int | None] = Kind("NonNegativeInt", None)
 
 
@@ -83,7 +91,7 @@ def choose_from(choices: type[StrEnum], *, is_list: bool = False) -> Kind[Any]:
     return Kind("", None, choices=choices, is_list=is_list)
 
 
-OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "skip"]
+OptionGroup: TypeAlias = Literal["place", "running", "model", "budget", "gate", "publish", "skip"]
 
 
 @record
@@ -113,6 +121,7 @@ class Limit(Generic[_T]):
         text: its description in the reference; empty if `LimitFields` has a field for it.
         is_relative: whether it needs a baseline.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
+        check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         option: its option on the command line; None for none.
     """
 
@@ -121,6 +130,7 @@ class Limit(Generic[_T]):
     text: str = ""
     is_relative: bool = False
     is_enough: bool = False
+    check: Callable[[_T], _T] | None = None
     option: Option | None = None
 
     def of(self, limits: Limits) -> _T:
@@ -163,10 +173,15 @@ class Setting(Generic[_T]):
         after: the setting of the kernel that it follows in lists; empty for the place of features.
         below: the same for the reference, if it differs.
         is_shared: whether shards of one run must agree on it.
+        keeps_results: whether runs may keep results of the base with it, so that they record what suites read.
+        keeps_on_push: whether a push to the base branch may keep them, too.
         doubts_base: whether results of the base are not reused while it is set.
         decides_results: whether results are only reused if it is equal.
+        condition: what of its value results depend on, if that isn't all; they don't if it is empty.
         moves_suites: whether suites run on another machine unless it has its default.
         is_path: whether it can name a file or folder of the project, which suites depend on.
+        is_command: whether it can be a command, and suites depend on the files of the project that it names.
+        is_program: whether it is a program; its path on the command line is relative to the current folder.
         option: its option on the command line; None for none.
     """
 
@@ -182,10 +197,15 @@ class Setting(Generic[_T]):
     after: str = ""
     below: str = ""
     is_shared: bool = False
+    keeps_results: bool = False
+    keeps_on_push: bool = False
     doubts_base: bool = False
     decides_results: bool = False
+    condition: Callable[[_T], object] | None = None
     moves_suites: bool = False
     is_path: bool = False
+    is_command: bool = False
+    is_program: bool = False
     option: Option | None = None
 
     def of(self, settings: object) -> _T:
@@ -197,7 +217,7 @@ class Setting(Generic[_T]):
 Declared = Limit[Any] | Setting[Any]
 
 
-def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
+def insert_names(names: Iterable[str], inserted: Iterable[tuple[str, str]]) -> list[str]:
     """Names in their order, with more of them.
 
     Args:
@@ -206,8 +226,15 @@ def insert_names(names: Sequence[str], inserted: Iterable[tuple[str, str]]) -> l
     """
     followers: dict[str, list[str]] = {}
     for name, after in inserted:
-        followers.setdefault(after if after in names else "", []).append(name)
-    return [*(each for name in names for each in (name, *followers.get(name, ()))), *followers.get("", ())]
+        followers.setdefault(after, []).append(name)
+
+    def follow(name: str) -> Iterator[str]:
+        yield name
+        for follower in followers.pop(name, ()):
+            yield from follow(follower)
+
+    known = [each for name in names for each in follow(name)]
+    return [*known, *(each for name in [*followers] for each in follow(name) if each != name)]
 
 
 @record
@@ -233,12 +260,13 @@ class Feature:
     """A feature: its folder, and what the kernel must know before it imports more of it.
 
     Attributes:
-        name: the name of its folder. If it takes part in runs and has hooks, they are in its module `step`.
+        name: the name of its folder. If it takes part in runs, its hooks are in its module `step`.
         rules: its rules of the gate.
         limits: its limits.
         settings: its other settings.
         trials: what it measures besides the plan.
-        has_hooks: whether it has a module `step`; otherwise its module `section` only says something in reports.
+        hides_keys: whether suites get no keys of models by these settings.
+        replays_calls: whether recorded calls answer those of models by these settings.
         in_runs: whether it takes part in runs; otherwise only commands use it.
     """
 
@@ -247,5 +275,6 @@ class Feature:
     limits: tuple[Limit[Any], ...] = ()
     settings: tuple[Setting[Any], ...] = ()
     trials: ExtraTrials = _NO_TRIALS
-    has_hooks: bool = True
+    hides_keys: Callable[[Any], bool] = lambda _: False
+    replays_calls: Callable[[Any], bool] = lambda _: False
     in_runs: bool = True

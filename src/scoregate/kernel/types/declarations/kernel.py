@@ -7,7 +7,6 @@ from typing import Any
 from scoregate.kernel.types.declarations.declaration import (
     AMOUNT,
     BY_EVALUATOR,
-    BY_SLICE,
     CONFIDENCE,
     FACTOR,
     FLAG,
@@ -51,9 +50,8 @@ JUDGE_AGREEMENT = Rule("judge agreement", "Judge not calibrated", "Judge agreeme
 
 # A suite and its baseline.
 NEW_ERRORS = Rule("new errors", "More errors than in the baseline", "New errors")
-DROP = Rule("drop")
-SLICE_DROP = Rule("slice drop")
-REGRESSION = Rule("regression")
+DROP = Rule("drop", drop_from="base")
+REGRESSION = Rule("regression", drop_from="base")
 COMPARABLE = Rule("comparable", "Can't be compared with the baseline", "Comparable")
 SAME_MODEL = Rule("same model", "The model isn't the baseline's", "Model", Severity.OFF)
 SCORES_REMAIN = Rule("scores remain", "Scores are missing", "Scores")
@@ -68,7 +66,7 @@ RULES: tuple[Rule, ...] = (
     *(CALLS_ANSWERED, SUITES_REMAIN, BASE_PRESENT, BASE_READABLE, POLICY_AVAILABLE, EVALUATORS_UNCHANGED),
     *(FILTERS_MATCH, LIMITS_APPLY, SUITE_IS_VALID, SUITE_FINISHED, CASES_RAN, CASES_WERE_EVALUATED),
     *(EVALUATIONS_PENDING, ERROR_RATE, PASS_RATE, MEAN_SCORE, ASSERT_TEST, COST, TOKENS, P95_LATENCY),
-    *(JUDGE_AGREEMENT, NEW_ERRORS, DROP, SLICE_DROP, REGRESSION, COMPARABLE, SAME_MODEL, SCORES_REMAIN),
+    *(JUDGE_AGREEMENT, NEW_ERRORS, DROP, REGRESSION, COMPARABLE, SAME_MODEL, SCORES_REMAIN),
     *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
 )
 
@@ -109,14 +107,6 @@ MAX_DROP = Limit(
     option=Option(
         "gate", "Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.", "DROP"
     ),
-)
-MAX_SLICE_DROP = Limit(
-    "max_slice_drop",
-    BY_SLICE,
-    """Fail if a mean score of a slice is worse than the baseline by more than this, and by more than noise: a table
-    by globs of slices, such as `{ "language=fr" = 0.05 }`. The field needn't be in `slices`.
-    """,
-    is_relative=True,
 )
 FAIL_ON_REGRESSION = Limit(
     "fail_on_regression",
@@ -173,7 +163,7 @@ MIN_JUDGE_AGREEMENT = Limit(
 )
 
 LIMITS: tuple[Limit[Any], ...] = (
-    *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP, MAX_SLICE_DROP),
+    *(MIN_PASS_RATE, PASS_RATE_CONFIDENCE, MAX_LOST_SCORES, MIN_SCORE, MAX_DROP),
     *(
         FAIL_ON_REGRESSION,
         FAIL_ON_CRITICAL,

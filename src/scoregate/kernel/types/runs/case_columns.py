@@ -141,7 +141,7 @@ class Columns:
             if usage.cached or usage.stored:
                 self.partly_paid.add(row)
             if len(self.unpriced) < _MOST_UNPRICED:
-                self.unpriced.update(unpriced_models(usage))
+                self.unpriced.update(name[:LONGEST_LABEL] for name in usage.unpriced_models)
 
     def _add_scores(self, row: int, case: CaseResult) -> None:
         for name, evaluation in case.evaluations.items():
@@ -318,20 +318,9 @@ def _stored_answers(task: Usage, judgement: Usage | None) -> str | None:
     return None if judgement.answer is None else f"{task.answer} {judgement.answer}"
 
 
-def unpriced_models(usage: Usage) -> tuple[str, ...]:
-    """The models that used tokens without a known price, their names cut to the length of a label."""
-    return tuple(name[:LONGEST_LABEL] for name in usage.unpriced_models)
-
-
 def known_values(column: Iterable[float]) -> list[float]:
     """The numbers of a column that are not missing."""
     return [value for value in column if value == value]  # noqa: PLR0124 - half the time of `isnan`
-
-
-def sum_known(values: Iterable[float], own: float | None = None) -> float | None:
-    """The sum of the numbers that are not missing, added to `own`; None if nothing is known."""
-    known = known_values(values)
-    return sum(known, own or 0.0) if known or own is not None else None
 
 
 def percentiles(values: Iterable[float], *shares: float) -> tuple[float | None, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scoregate.kernel.types.identity import bounded_name
 from scoregate.kernel.types.json_io import dump
-from scoregate.kernel.types.runs.slices import TAG_FIELDS, find_field
+from scoregate.kernel.types.runs.case_fields import TAG_FIELDS, find_field
 
 PART = "{cluster}"
 # Fields whose value often names what several cases share, without `_id` and the like at their end.

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from math import isfinite
 from typing import TypeAlias, TypeVar
 
+from scoregate.kernel.types.amounts import find_known
 from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.json_io import dump
 from scoregate.kernel.types.runs.case_columns import Columns, known_values, percentiles
@@ -57,7 +58,7 @@ def history_after(run: Run) -> History:
     suites = {}
     for label in dict.fromkeys((*measured, *old.suites)):
         old_suite, suite = old.suite_history(label), measured.get(label)
-        took = None if suite is None else _suite_metrics([suite.columns], suite.cost)
+        took = None if suite is None else _suite_metrics([suite.columns], find_known(suite.cost))
         scores = {} if suite is None else _suite_scores(suite)
         suites[label] = SuiteHistory(
             _extend_column(old_suite.took, kept, took),

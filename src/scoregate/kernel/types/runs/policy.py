@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import SuiteResult
-from scoregate.kernel.types.runs.slices import find_limited_fields
 
 
 @record
@@ -112,7 +111,6 @@ class Limits:
         max_lost_scores: the allowed share of scores that become None, in [0, 1].
         min_score: the required mean score, by glob of evaluators.
         max_drop: the allowed drop of the mean score, by glob of evaluators.
-        max_slice_drop: the allowed drop of every mean score in a slice, by glob of slices such as `language=fr`.
         more: the limits of features, by name.
         fail_on_regression: whether a row with the label `worse` fails the run.
         fail_on_critical: whether a newly failing critical case fails the run.
@@ -135,7 +133,6 @@ class Limits:
     max_lost_scores: float | None = None
     min_score: Mapping[str, float] = field(default_factory=dict)
     max_drop: Mapping[str, float] = field(default_factory=dict)
-    max_slice_drop: Mapping[str, float] = field(default_factory=dict)
     more: Mapping[str, LimitValue] = field(default_factory=dict)
     fail_on_regression: bool | None = None
     fail_on_critical: bool | None = None
@@ -237,16 +234,6 @@ class Policy:
         """The settings by which clusters are recorded, by glob of suites; empty for all suites."""
         limits = {"": self.default, **self.suites}
         return {glob: each.cluster for glob, each in limits.items() if each.cluster is not None}
-
-    def limited_slices(self, suite: SuiteResult) -> tuple[str, ...]:
-        """Globs of the slices that limits of a suite name."""
-        return tuple(self.limits_of(suite).max_slice_drop)
-
-    @property
-    def slice_fields(self) -> tuple[str, ...]:
-        """The fields whose slices limits of any suite name."""
-        names = (name for limits in self.all_limits for name in limits.max_slice_drop)
-        return tuple(dict.fromkeys(find_limited_fields(names)))
 
     def criteria_of(self, suite: SuiteResult) -> Criteria:
         """The criteria of one suite, with its limits for errors and lost scores."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from scoregate.kernel.types.amounts import Amount, add, lack_prices
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.arms import EXPECTATIONS, Arm
-from scoregate.kernel.types.runs.case_columns import Columns, known_values, sum_known, unpriced_models
+from scoregate.kernel.types.runs.case_columns import Columns, known_values
 from scoregate.kernel.types.runs.case_means import average_scores
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.dependencies import RunDependencies
@@ -22,7 +23,7 @@ from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
 from scoregate.kernel.types.selection.case_choice import CaseInput
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 from scoregate.kernel.types.suite import TASK
-from scoregate.kernel.types.usage import sum_usage
+from scoregate.kernel.types.usage import count_tokens, measure_cost, sum_usage
 
 
 @record
@@ -136,23 +137,18 @@ class SuiteResult(SuiteInfo):
         return sum_usage(usage for usage in usages if usage is not None)
 
     @property
-    def cost(self) -> float | None:
-        """The cost of all model calls, in US dollars; None if no price is known.
+    def cost(self) -> Amount:
+        """The cost of all model calls, in US dollars.
 
         Results of another run count with what that one paid, so that the cost is that of a run of all cases.
         """
-        return sum_known(self.columns.costs, None if (usage := self.other_usage) is None else usage.cost)
+        parts = measure_cost(self.other_usage), lack_prices(self.columns.unpriced)
+        return add(parts, known_values(self.columns.costs))
 
     @property
-    def unpriced(self) -> tuple[str, ...]:
-        """The models without a known price; with any, `cost` is too low."""
-        return tuple(sorted({*self.columns.unpriced, *(unpriced_models(usage) if (usage := self.other_usage) else ())}))
-
-    @property
-    def tokens(self) -> float | None:
-        """The input and output tokens of all model calls; None if unknown."""
-        usage = self.other_usage
-        return sum_known(self.columns.tokens, None if usage is None else usage.input_tokens + usage.output_tokens)
+    def tokens(self) -> Amount:
+        """The input and output tokens of all model calls."""
+        return add((count_tokens(self.other_usage),), known_values(self.columns.tokens))
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from scoregate.kernel.types.amounts import Amount, add, find_known
 from scoregate.kernel.types.evaluation import Usage
-from scoregate.kernel.types.runs.case_columns import Columns, sum_known
+from scoregate.kernel.types.runs.case_columns import Columns, known_values
 from scoregate.kernel.types.runs.evidence import Use
 from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.usage import count_tokens, measure_cost
 
 
 def sum_costs(run: Run) -> float | None:
     """The known costs of a run, in US dollars; None if no price is known. Results of other runs cost nothing."""
-    return _sum_spent(run, lambda columns: columns.costs, lambda usage: usage.cost)
+    return _sum_spent(run, lambda columns: columns.costs, measure_cost)
 
 
 def sum_tokens(run: Run) -> float | None:
     """The input and output tokens of a run; None if unknown. Results of other runs used none."""
-    return _sum_spent(run, lambda columns: columns.tokens, lambda usage: usage.input_tokens + usage.output_tokens)
+    return _sum_spent(run, lambda columns: columns.tokens, count_tokens)
 
 
 def _sum_spent(
-    run: Run, pick: Callable[[Columns], Sequence[float]], find_amount: Callable[[Usage], float | None]
+    run: Run, pick: Callable[[Columns], Sequence[float]], measure: Callable[[Usage | None], Amount]
 ) -> float | None:
-    amounts = [
-        sum_known(
-            suite.evidence.list_amounts(Use.SPENT, pick), None if suite.usage is None else find_amount(suite.usage)
-        )
+    suites = [
+        add((measure(suite.usage),), known_values(suite.evidence.list_amounts(Use.SPENT, pick)))
         for suite in run.suites
         if suite.evidence.counts(Use.SPENT)
     ]
-    amounts += [find_amount(script.usage) for script in list_started_scripts(run) if script.usage is not None]
-    return sum_known(amount for amount in amounts if amount is not None)
+    known = find_known(add((*suites, *(measure(script.usage) for script in list_started_scripts(run)))))
+    return None if known is None else float(known)
 
 
 def list_started_scripts(run: Run) -> list[Script]:

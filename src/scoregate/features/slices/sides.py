@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
+from scoregate.features.slices.case_table import CaseTable, make_case_table
+from scoregate.features.slices.cases import SuiteSlices, list_cases
 from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.agreeing_runs import suites_with_evaluator
-from scoregate.kernel.compare.case_table import CaseTable, make_case_table
+from scoregate.kernel.compare.compared_suites import ComparedSuite
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel, with_estimate
-from scoregate.kernel.compare.extra_trials import ExtraTrials
 from scoregate.kernel.compare.lost_scores import CaseSets, LostScores, Reason, find_lost_scores
 from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides, score_side
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_means import TrialValue
-from scoregate.kernel.types.runs.policy import Criteria
+from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
 from scoregate.kernel.types.runs.run import SuiteResult
-from scoregate.kernel.types.runs.slices import SuiteSlices, list_cases
 
 
 @record
 class SlicedSuite:
-    """A suite with its slices and everything that its rows are compared with.
+    """A suite with its slices.
 
     Attributes:
-        suite: the suite of the run.
+        compared: the suite, and what its parts are compared with.
         slices: the cases of its slices.
         rows: the rows of the whole suite.
-        baseline_suites: the suite in the runs of the baseline, the newest first; empty without one.
-        criteria: the criteria of the suite.
         limited: globs of slices that limits name.
-        extras: more trials of some cases on both sides.
     """
 
-    suite: SuiteResult
+    compared: ComparedSuite
     slices: SuiteSlices
     rows: tuple[Row, ...]
-    baseline_suites: Sequence[SuiteResult] = ()
-    criteria: Criteria = field(default_factory=Criteria)
     limited: tuple[str, ...] = ()
-    extras: ExtraTrials | None = None
+
+    @property
+    def baselines(self) -> Sequence[SuiteResult]:
+        """The suite in the runs of the baseline, if its trials count; the newest first."""
+        return self.compared.baselines if self.compared.suite.evidence.counts_all(Use.SLICES) else ()
 
 
 @record
@@ -57,10 +56,11 @@ class SliceSides:
     @classmethod
     def read(cls, sliced: SlicedSuite, evaluator: str) -> SliceSides:
         """Read the scores of an evaluator."""
-        new, baseline = [sliced.suite], suites_with_evaluator(sliced.baseline_suites, evaluator)
+        new, baseline = [sliced.compared.suite], suites_with_evaluator(sliced.baselines, evaluator)
         pairs = [(new, baseline)]
-        if sliced.extras is not None:
-            pairs.append(([*new, *sliced.extras.new], [*baseline, *sliced.extras.baseline]))
+        extras = sliced.compared.extras
+        if extras is not None and does_count(TrialRole.EXTRA, Use.SLICES):
+            pairs.append(([*new, *extras.new], [*baseline, *extras.baseline]))
         scores = [each for sides in pairs for each in _read_scores(evaluator, *sides)]
         test_new, test_baseline = scores[2:] or (None, None)
         return cls(sliced, scores[0], scores[1], test_new, test_baseline)
@@ -75,7 +75,7 @@ class SliceSides:
         """The scores by row, which takes a tenth of the time for many slices; None if it can't hold them."""
         if self.test_new is not None or self.test_baseline is not None:
             return None
-        return make_case_table(self.sliced.suite.columns.hashes, self.new.side, self.baseline.side, clusters)
+        return make_case_table(self.sliced.compared.suite.columns.hashes, self.new.side, self.baseline.side, clusters)
 
     def compare(
         self,
@@ -99,14 +99,14 @@ class SliceSides:
         """
         if pairs is not None:
             return self._estimate(replace(row, lost={}), pairs, None, is_limited=is_limited), LostScores()
-        members = list_cases(self.sliced.suite.columns.hashes, rows)
+        members = list_cases(self.sliced.compared.suite.columns.hashes, rows)
         new, baseline = self._select_scores(members)
         pairs = pair_sides(new, baseline, clusters)
         lost = LostScores()
         if pairs.n < len(baseline.means):  # looking for them takes as long as the rest
             lost = find_lost_scores(
-                self.sliced.suite.columns,
-                [each.columns for each in suites_with_evaluator(self.sliced.baseline_suites, row.evaluator)],
+                self.sliced.compared.suite.columns,
+                [each.columns for each in suites_with_evaluator(self.sliced.baselines, row.evaluator)],
                 row.evaluator,
                 replace(cases, new=frozenset(members)),
                 new=new,
@@ -123,7 +123,7 @@ class SliceSides:
     def _estimate(
         self, row: Row, pairs: Pairs, pair_tests: Callable[[], Pairs | None] | None, *, is_limited: bool
     ) -> Row:
-        criteria = self.sliced.criteria
+        criteria = self.sliced.compared.criteria
         compared = Row(
             *(row.suite, row.evaluator, RowLabel.NOISE, pairs.mean, pairs.base),
             lost=row.lost,
@@ -143,9 +143,9 @@ class SliceSides:
 
     def check_lost(self, compared: Row, lost: LostScores, count: int) -> Row:
         """The row, unmeasurable if too many cases lost their score; corrected for the number of slices (Bonferroni)."""
-        criteria = self.sliced.criteria
+        criteria = self.sliced.compared.criteria
         too_many = lost.is_too_many(criteria.max_lost, criteria.alpha / 2 / count)
-        is_battle = self.sliced.suite.evaluators[compared.evaluator].battles
+        is_battle = self.sliced.compared.suite.evaluators[compared.evaluator].battles
         if too_many and compared.label is not RowLabel.UNMEASURABLE and not is_battle:
             reason = f"{lost.reasons[Reason.NONE]:,} of {lost.total:,} cases lost their score"
             return replace(compared, label=RowLabel.UNMEASURABLE, reason=reason, lost_too_many=True)
@@ -154,11 +154,11 @@ class SliceSides:
     def select(self, rows: Sequence[int]) -> RowSides:
         """What the row of a slice compares, by the rows of its cases."""
         return RowSides(
-            self.sliced.suite,
-            self.sliced.baseline_suites,
-            self.sliced.criteria,
-            lambda: self._select_scores(list_cases(self.sliced.suite.columns.hashes, rows)),
-            is_slice=True,
+            self.sliced.compared.suite,
+            self.sliced.baselines,
+            self.sliced.compared.criteria,
+            lambda: self._select_scores(list_cases(self.sliced.compared.suite.columns.hashes, rows)),
+            is_part=True,
         )
 
     def _select_scores(self, members: Sequence[str]) -> tuple[Side, Side]:

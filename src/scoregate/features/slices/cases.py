@@ -8,6 +8,8 @@ from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
 
+from scoregate.features.slices.declare import MOST_FIELDS
+from scoregate.kernel.types.runs.case_fields import TAG_FIELDS, find_field
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.selection.case_choice import CaseInput
@@ -15,15 +17,12 @@ from scoregate.kernel.types.selection.case_choice import CaseInput
 SuiteSlices: TypeAlias = Mapping[str, Mapping[str, Sequence[int]]]
 """The cases of each slice of a suite, by field and value, as rows of their first trials in the suite's columns."""
 
-TAG_FIELDS = ("tag", "tags")
-MOST_FIELDS = 10
 LONGEST_VALUE = 100
 # Far above real suites: values that a hostile suite makes up must not use up all memory.
 MOST_VALUES = 10_000
 _MOST_OF_CASE = 20
 _LONGEST_TEXT = 4 * LONGEST_VALUE
 _NUMBERS = (bool, int, float)
-_PARTS = ("metadata", "input")
 
 
 def collect_slices(run: Run, fields: Iterable[str]) -> tuple[SuiteSlices, ...]:
@@ -96,44 +95,9 @@ def _is_short(content: str | Sequence[str]) -> bool:
     return len(texts) <= _MOST_OF_CASE and sum(map(len, texts)) <= _LONGEST_TEXT
 
 
-def read_values(case: CaseInput | CaseResult, field: str) -> tuple[str, ...]:
-    """The values of a field of a case: its tags, or what its input, `metadata` or `input.input` has under the name.
-
-    A list gives several values. Other structures give none.
-
-    Args:
-        case: the case.
-        field: the name of the field; dots lead into nested fields.
-    """
-    return _content_values(case.tags if field in TAG_FIELDS else find_field(case.input, field))
-
-
 def _content_values(content: Any) -> tuple[str, ...]:
     parts = content if isinstance(content, list | tuple) else (content,)
-    return _values(parts[:_MOST_OF_CASE])
-
-
-def _values(parts: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(_value_text, parts))))
-
-
-def find_field(body: Any, field: str) -> Any:
-    """The value that the input of a case, its `metadata` or its `input` has under a name; None without one."""
-    if not _is_mapping(body):
-        return None
-    if field in body:
-        return body[field]
-    if "." in field:
-        first, _, rest = field.partition(".")
-        return find_field(body.get(first), rest)
-    for name in _PARTS:
-        if _is_mapping(inner := body.get(name)) and field in inner:
-            return inner[field]
-    return None
-
-
-def _is_mapping(value: Any) -> bool:
-    return type(value) is dict or isinstance(value, Mapping)  # the check of an abstract class takes longer
+    return tuple(dict.fromkeys(filter(None, map(_value_text, parts[:_MOST_OF_CASE]))))
 
 
 def _value_text(value: Any) -> str:
@@ -155,37 +119,6 @@ def slice_name(field: str, value: str) -> str:
     return f"{field}={value}"
 
 
-def find_limited_fields(names: Iterable[str]) -> Iterator[str]:
-    """The fields that limits name; `names` are globs of slices, such as `language=fr`."""
-    for name in names:
-        field, is_named, _ = name.partition("=")
-        if is_named and field and not set(field) & set("*?["):
-            yield field
-
-
 def list_cases(hashes: Sequence[str], rows: Iterable[int]) -> list[str]:
     """The cases of a slice, as hashes."""
     return [hashes[row] for row in rows]
-
-
-def check_slice_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
-    """The fields as they are.
-
-    Raises:
-        ValueError: there are too many.
-    """
-    if len(fields) > MOST_FIELDS:
-        raise ValueError(f"must name at most {MOST_FIELDS} fields")
-    return fields
-
-
-def check_slice_names(limits: Mapping[str, float]) -> Mapping[str, float]:
-    """The limits by slice as they are.
-
-    Raises:
-        ValueError: one doesn't name a slice.
-    """
-    for name in limits:
-        if not list(find_limited_fields([name])) or name.endswith("="):
-            raise ValueError(f'{name!r:.100} must be FIELD=VALUE, such as "language=fr"')
-    return limits

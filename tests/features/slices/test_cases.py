@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from scoregate.kernel.types.runs import slices
+from scoregate.features.slices import cases as slices
+from scoregate.features.slices.cases import (
+    LONGEST_VALUE,
+    collect_slices,
+)
+from scoregate.features.slices.declare import MOST_FIELDS, find_limited_fields
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
-from scoregate.kernel.types.runs.slices import (
-    LONGEST_VALUE,
-    MOST_FIELDS,
-    collect_slices,
-    find_limited_fields,
-    read_values,
-)
 
 
 def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repeats: int = 1) -> Run:
@@ -30,6 +28,21 @@ def run_of(*bodies: Any, tags: Mapping[int, tuple[str, ...]] | None = None, repe
             cases.append(case)
     suite = SuiteResult("bot", "bot", trials=Trials(columns))
     return Run("r", 0.0, RunEnd(1.0), RunCode("1"), suites=(suite,), read=lambda: iter(cases))
+
+
+def read_values(case: CaseResult, field: str) -> tuple[str, ...]:
+    columns = Columns()
+    columns.add(case)
+    run = Run(
+        "r",
+        0.0,
+        RunEnd(1.0),
+        RunCode("1"),
+        suites=(SuiteResult("bot", "bot", trials=Trials(columns)),),
+        read=lambda: iter([case]),
+    )
+    [found] = collect_slices(run, [field])
+    return tuple(found[field])
 
 
 def test_a_field_is_looked_up_in_the_input_its_metadata_and_nested_parts() -> None:

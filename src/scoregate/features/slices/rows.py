@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import TypeAlias
 
+from scoregate.features.slices.cases import SuiteSlices, list_cases, slice_name
+from scoregate.features.slices.keys import TABLE, SliceRow, SliceTable, UncomparedValues
+from scoregate.features.slices.sides import SlicedSuite, SliceSides
 from scoregate.kernel.compare.adjusted_rows import AdjustRows, RowSides, label_adjusted
-from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.compare.extra_trials import ExtraTrials
+from scoregate.kernel.compare.compared_suites import COMPARED
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.lost_scores import CaseSets
 from scoregate.kernel.compare.pairing import case_clusters
-from scoregate.kernel.compare.slice_sides import SlicedSuite, SliceSides
-from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
 from scoregate.kernel.types.runs.policy import Criteria
 from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.runs.slices import SuiteSlices, list_cases, slice_name
 
 _MOST_SLICES = 100
 _MOST_LIMITED = 1_000
@@ -28,115 +27,29 @@ _NOT_SLICED = (RowLabel.REMOVED, RowLabel.LABELS)
 _NOT_PAIRED = (RowLabel.NEW, RowLabel.NOT_COMPARABLE, RowLabel.UNAFFECTED)
 
 
-@record
-class SliceRow:
-    """The comparison of one evaluator in one slice.
+LimitedOf: TypeAlias = Callable[[SuiteResult], Iterable[str]]
+"""Returns globs of the slices of a suite that limits name."""
 
-    Attributes:
-        field: the name of the field.
-        value: the value that the cases of the slice have.
-        cases: the number of cases of the run in the slice.
-        row: the comparison; its suite is the whole suite.
-        limited: whether a limit names the slice.
+
+def add_slices(
+    comparison: Comparison, collect: Callable[[Run], Sequence[SuiteSlices]], limited_of: LimitedOf = lambda _: ()
+) -> Comparison:
+    """The comparison with the rows of slices.
+
+    Args:
+        comparison: a comparison as it was made, before gates label its rows.
+        collect: returns the slices of each suite of a run, in the order of the suites.
+        limited_of: returns which of them limits name.
     """
-
-    field: str
-    value: str
-    cases: int
-    row: Row
-    limited: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the slice: `language=fr`."""
-        return slice_name(self.field, self.value)
-
-
-@record
-class UncomparedValues:
-    """The values of a field of a suite that are not compared: those with the fewest cases.
-
-    Attributes:
-        suite: the label of the suite.
-        field: the name of the field.
-        values: the number of these values.
-        limited: how many of them a limit names.
-    """
-
-    suite: str
-    field: str
-    values: int
-    limited: int = 0
-
-
-@record
-class SliceTable:
-    """The rows of all slices.
-
-    Attributes:
-        rows: the rows.
-        left_out: what is left out.
-        limited_suites: the labels of the suites with a slice that a limit names.
-        empty: the fields that no case of any suite has.
-    """
-
-    rows: tuple[SliceRow, ...] = ()
-    left_out: tuple[UncomparedValues, ...] = ()
-    limited_suites: frozenset[str] = frozenset()
-    empty: tuple[str, ...] = ()
-
-
-def _find_no_limits(_: SuiteResult) -> Iterable[str]:
-    return ()
-
-
-@record
-class SliceChoice:
-    """The slices that a comparison shows.
-
-    Attributes:
-        suites: the slices of each suite of the run, in the order of the suites; empty for none.
-        limited_of: returns globs of the slices of a suite that limits name.
-    """
-
-    suites: tuple[SuiteSlices, ...] = ()
-    limited_of: Callable[[SuiteResult], Iterable[str]] = _find_no_limits
-
-    def compare(
-        self,
-        run: Run,
-        rows: Sequence[Row],
-        criteria: Criteria,
-        baselines: Mapping[int, Sequence[SuiteResult]] = MappingProxyType({}),
-        adjusters: Sequence[AdjustRows] = (),
-        *,
-        criteria_of: Callable[[SuiteResult], Criteria],
-        extras: Mapping[int, ExtraTrials] = MappingProxyType({}),
-    ) -> SliceTable:
-        """Compare every slice.
-
-        Args:
-            run: the run.
-            rows: the rows of its whole suites.
-            criteria: the level and the smallest effects that count.
-            baselines: the suites of the baseline's runs, by the index of the run's suite; the newest first.
-            adjusters: adjust rows before they are labelled.
-            criteria_of: returns the criteria of one suite.
-            extras: more trials of both sides, by the index of the run's suite.
-        """
-        suites = [
-            SlicedSuite(
-                suite,
-                slices,
-                tuple(row for row in rows if row.suite == suite.label),
-                baselines.get(index, ()),
-                criteria_of(suite),
-                tuple(self.limited_of(suite)),
-                extras.get(index) if does_count(TrialRole.EXTRA, Use.SLICES) else None,
-            )
-            for index, (suite, slices) in enumerate(zip(run.suites, self.suites, strict=bool(self.suites)))
-        ]
-        return compare_slices(suites, criteria, adjusters)
+    compared = comparison.slots.get(COMPARED)
+    if compared is None:
+        return comparison
+    suites = [
+        SlicedSuite(suite, slices, comparison.rows_of(suite.suite.label), tuple(limited_of(suite.suite)))
+        for suite, slices in zip(compared.suites, collect(compared.run), strict=True)
+    ]
+    table = compare_slices(suites, compared.criteria, compared.adjusters)
+    return replace(comparison, slots=comparison.slots.put(TABLE, table))
 
 
 _Chosen: TypeAlias = dict[tuple[str, str, bool], Sequence[int]]
@@ -168,7 +81,7 @@ def compare_slices(
                 chosen[name, value, is_limited] = by_value[value]
             if hidden := len(by_value) - len(compared):
                 left_out.append(
-                    UncomparedValues(sliced.suite.label, name, hidden, max(0, len(limited) - _MOST_LIMITED))
+                    UncomparedValues(sliced.compared.suite.label, name, hidden, max(0, len(limited) - _MOST_LIMITED))
                 )
         chosen_of_suites += [(sliced, chosen)] if chosen else []
     counts = {is_limited: _count_rows(chosen_of_suites, is_limited=is_limited) for is_limited in (True, False)}
@@ -187,7 +100,7 @@ def _find_empty(suites: Iterable[SlicedSuite]) -> Iterator[str]:
     """The fields that no case of any suite has; none if no suite has cases."""
     has_values_by_name: dict[str, bool] = {}
     for sliced in suites:
-        for name, by_value in sliced.slices.items() if len(sliced.suite.columns) else ():
+        for name, by_value in sliced.slices.items() if len(sliced.compared.suite.columns) else ():
             has_values_by_name[name] = has_values_by_name.get(name, False) or bool(by_value)
     yield from (name for name, has_values in has_values_by_name.items() if not has_values)
 
@@ -218,8 +131,9 @@ def _compare_suite(
     sliced: SlicedSuite, chosen: _Chosen, counts: Mapping[bool, int]
 ) -> Iterator[tuple[SliceRow, RowSides]]:
     """The rows of the slices of a suite, each with what it compares."""
-    columns, clusters = sliced.suite.columns, case_clusters(sliced.suite.columns)
-    cases = CaseSets.from_columns(columns, sliced.baseline_suites[0].columns) if sliced.baseline_suites else None
+    columns = sliced.compared.suite.columns
+    clusters, baselines = case_clusters(columns), sliced.baselines
+    cases = CaseSets.from_columns(columns, baselines[0].columns) if baselines else None
     for row in sliced.rows:
         if row.label in _NOT_SLICED or row.evaluator in columns.unscaled or row.unscaled:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from scoregate.kernel.compare.case_table import make_case_table
+from scoregate.features.slices.case_table import make_case_table
 from scoregate.kernel.compare.pairing import Side, pair_sides
 
 

@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from scoregate.kernel.types.runs.clusters import check_cluster
-from scoregate.kernel.types.runs.slices import check_slice_fields, check_slice_names
 
 
 class BaselineKind(StrEnum):
@@ -106,16 +105,6 @@ def as_tuple(value: object) -> object:
 Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
 
 
-def _check_group_names(values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        if not re.fullmatch(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", value, re.ASCII):
-            raise ValueError(f"{value!r:.100} is no name of a dependency group or extra")
-    return values
-
-
-GroupNames = Annotated[Texts, AfterValidator(_check_group_names)]
-
-
 if TYPE_CHECKING:
     Repeats: TypeAlias = int | Literal["auto"]
 else:  # a union would report an error for each of its types
@@ -129,9 +118,7 @@ def _for_all_evaluators(value: object) -> object:
 
 
 ByEvaluator = Annotated[Mapping[str, Rate], BeforeValidator(_for_all_evaluators)]
-BySlice = Annotated[Mapping[str, Rate], AfterValidator(check_slice_names)]
 ClusterText = Annotated[Text, AfterValidator(check_cluster)]
-SliceFields = Annotated[Texts, AfterValidator(check_slice_fields)]
 
 _APPROVED = re.compile(r"[1-9][0-9]{0,9}@[0-9a-f]{40}")
 

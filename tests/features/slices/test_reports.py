@@ -54,7 +54,7 @@ def slices_of(view: ReportView) -> tuple[SliceView, ...]:
     return rows
 
 
-LIMITS = Limits(min_pass_rate=0.1, max_slice_drop={"language=fr": 0.05})
+LIMITS = Limits(min_pass_rate=0.1, more={"max_slice_drop": {"language=fr": 0.05}})
 
 
 def test_every_report_lists_slices_worst_first() -> None:
