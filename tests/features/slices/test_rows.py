@@ -335,7 +335,7 @@ def test_a_limit_without_a_slice_is_reported_for_the_suites_that_it_names() -> N
         findings = evaluate_gates(compare_slices(of, None, {"fr": ["c0"]}), policy, checks=(CHECK,)).findings
         return [each.value for each in findings if each.rule == "limits apply"]
 
-    narrowed, what = replace(run, narrowed=True), ["f=es in max_slice_drop matches no slice with cases"]
+    narrowed, what = change_run(run, narrowed=True), ["f=es in max_slice_drop matches no slice with cases"]
     for policy in (Policy(given), Policy(suites={"*": given})):
         assert (list_values(run, policy), list_values(narrowed, policy)) == (what, [])
     exact = Policy(suites={suite.id: given})
