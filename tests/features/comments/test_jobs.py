@@ -294,6 +294,19 @@ def test_accept_prints_the_regression_entry(commands: Commands) -> None:
     assert commands.world.repo.files("change").keys() == commands.world.repo.files("main").keys()
 
 
+def test_accept_finds_a_regression_beside_a_case_in_quarantine(commands: Commands) -> None:
+    world = commands.world
+    entry = '[[quarantine]]\ncase = "good 5"\nowner = "bo"\nreason = "the clock"\nuntil = 2999-12-31\n'
+    world.project.write(".scoregate/quarantine.toml", entry)
+    world.commit()
+    world.push()
+    pull = open_change(commands, fn=BROKEN)
+    world.check_out_merge(pull)
+    world.permissions = dict(WRITE)
+    world.job(events.pull_request(pull)).upload()
+    assert "\nat_most = 0.58\n" in accept(commands, pull)  # 11 of 19 cases
+
+
 def test_accept_commits_the_entry_with_the_token_of_an_app_only(commands: Commands) -> None:
     pull = open_change(commands, fn=BROKEN)
     repo = commands.world.repo

@@ -438,6 +438,8 @@ def test_an_uncompressed_file_is_reported(tmp_path: Path) -> None:
         ({"id": 3}, "is damaged: id"),
         ({"suites": [{}]}, r"is damaged: suites\.0\.id"),
         ({"started": "soon"}, "is damaged: started"),
+        ({"schema_version": "one"}, "is damaged: schema_version: Input should be a valid integer"),
+        ({"reused_from": {"id": 5}}, r"is damaged: reused_from\.id: Input should be a valid string"),
     ],
 )
 def test_an_unreadable_run_json_is_an_error(tmp_path: Path, change: dict[str, Any], message: str) -> None:

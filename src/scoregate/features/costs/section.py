@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from scoregate.errors import RecordError
 from scoregate.features.costs.keys import ESTIMATE
-from scoregate.features.costs.run_estimate import format_cost
+from scoregate.features.costs.run_estimate import RunEstimate, format_cost
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.result_json import MEANS, TESTS, to_row_data
@@ -25,26 +26,34 @@ _FIELDS = ("suite", "label", *MEANS, "detectable", *TESTS, "total", "total_low",
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of a comparison."""
     comparison = judged.comparison
-    estimate = comparison.run.slots.get(ESTIMATE)
+    estimate, damage = _read_estimate(comparison.run)
     data = {
         "quantities": [_to_data(row) for row in comparison.quantities],
         "estimate": None if estimate is None else asdict(estimate),
     }
-    yield Section("costs", Place.COSTS, sentences=tuple(_describe_costs(comparison.run)), data=data)
+    sentences = (*_describe_costs(comparison.run, estimate), *damage)
+    yield Section("costs", Place.COSTS, sentences=sentences, data=data)
+
+
+def _read_estimate(run: Run) -> tuple[RunEstimate | None, tuple[str, ...]]:
+    """The estimate of a run, and what is wrong with the stored one."""
+    try:
+        return run.slots.get(ESTIMATE), ()
+    except RecordError as error:
+        return None, (f"The estimate isn't shown: {error.message}.",)
 
 
 def _to_data(row: Row) -> dict[str, Any]:
     return {"measure": str(row.measure)} | to_row_data(row, _FIELDS)
 
 
-def _describe_costs(run: Run) -> Iterator[str]:
+def _describe_costs(run: Run, estimate: RunEstimate | None) -> Iterator[str]:
     """Missing prices, what the run was expected to cost, and the calls of scripts that are in no row of a suite."""
     total = add(suite.cost for suite in run.suites)
     if isinstance(total, AtLeast) and total.value:  # without any price there is no cost to correct
         models = shorten_list(total.missing.names)
         yield f"The price of {models} is unknown and in no cost. Add it to the setting `prices`."
     spent = sum_costs(run)
-    estimate = run.slots.get(ESTIMATE)
     if estimate is not None and estimate.cost is not None and (estimate.has_cost or spent):
         actual = "" if spent is None else f", actual {number_format.cost(spent)}"
         yield f"Cost: estimate {format_cost(estimate.cost)}{actual}."

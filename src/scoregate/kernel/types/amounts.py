@@ -40,7 +40,7 @@ class Unknown:
     def names(self) -> tuple[str, ...]:
         """What it is about, one by one; long names are cut."""
         is_named = self.why is not Why.NOT_REPORTED
-        return tuple(name[:_LONGEST_NAME] for name in self.text.split(", ")) if is_named else ()
+        return tuple(dict.fromkeys(name[:_LONGEST_NAME] for name in self.text.split(", "))) if is_named else ()
 
     @property
     def reason(self) -> str:

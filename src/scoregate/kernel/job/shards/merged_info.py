@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from scoregate import __version__
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS
-from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 from scoregate.kernel.types.slots import Slots
 
@@ -45,7 +44,6 @@ def check_slots(slots: Slots) -> None:
         RecordError: stored data is not valid.
     """
     slots.get(CONFIRMATIONS)
-    slots.get(REUSED_FROM)
 
 
 def join_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

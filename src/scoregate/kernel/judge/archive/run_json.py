@@ -29,6 +29,7 @@ from scoregate.kernel.types.runs.past_runs import (
     Score,
     SuiteMetrics,
 )
+from scoregate.kernel.types.runs.reuse import ReusedRun
 from scoregate.kernel.types.runs.run import Run, RunInfo, SuiteInfo, SuiteResult
 from scoregate.kernel.types.runs.suite_states import LONGEST_STATE
 
@@ -63,6 +64,14 @@ class RunHead(RunInfo):
     cases: int = 0
     crc32: int | None = None
     slots: Mapping[str, Any] = field(default_factory=dict)
+
+
+@record
+class _Checked:
+    """Keys of the file that are no fields of the head, but without which no report can be made."""
+
+    schema_version: int
+    reused_from: ReusedRun | None = None
 
 
 RECORD_VERSION = 1
@@ -100,6 +109,7 @@ def read_head(path: Path) -> RunHead:
             parts = dict.fromkeys(_PARTS, data)
             data = {**data, **parts, "history": history, "dependencies": dependencies, "slots": slots}
             notices = (*notices, *damage)
+        _adapter(_Checked).validate_python(data)
         head: RunHead = _adapter(RunHead).validate_python(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -130,11 +140,8 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 
 def _check_version(path: Path, data: object) -> None:
-    if not isinstance(data, dict):
-        return
-    if not isinstance(version := data.get("schema_version"), int):
-        raise _damage_error(path, "schema_version: Field required")
-    if version > RECORD_VERSION:
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > RECORD_VERSION:
         raise RecordError(
             f"{path} has schema version {version}; this scoregate reads versions up to {RECORD_VERSION}",
             advice="Update scoregate.",
