@@ -122,4 +122,6 @@ def find_adjusters(steps: Sequence[JudgeStep], run: Run, base: Run | None, crite
 
 def list_sections(judged: Judged) -> list[Section]:
     """What features say in reports."""
-    return [section for step in judged.steps for section in step.sections(judged)]
+    from scoregate.kernel.types.sections import check_parts
+
+    return [check_parts(section) for step in judged.steps for section in step.sections(judged)]

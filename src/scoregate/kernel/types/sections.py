@@ -13,7 +13,7 @@ PrintLines: TypeAlias = Callable[[Any, bool, str], Iterable[Any]]
 
 
 class Place(StrEnum):
-    """Where a section is in a report, in the order of the comment."""
+    """Where a section is in a report, in the order of the comment. `PRINTED_AT` says what is printed where."""
 
     VERDICT = "verdict"  # the first notices
     GATES = "gates"  # after the gates that do not hold
@@ -24,6 +24,15 @@ class Place(StrEnum):
     CASES = "cases"  # after the failing cases
     COSTS = "costs"  # after latency, tokens and cost
     END = "end"  # the last notices
+
+
+# The places at which reports print each part of a section.
+PRINTED_AT: Mapping[str, tuple[Place, ...]] = {
+    "sentences": (Place.VERDICT, Place.BASELINE, Place.ROWS, Place.PARTS, Place.COSTS, Place.END),
+    "comment": (Place.GATES, Place.ROWS, Place.RANKINGS, Place.PARTS, Place.CASES, Place.COSTS),
+    "page": (Place.GATES, Place.ROWS, Place.RANKINGS, Place.PARTS, Place.COSTS),
+    "terminal": (Place.GATES, Place.ROWS, Place.RANKINGS, Place.PARTS, Place.CASES, Place.COSTS),
+}
 
 
 @record
@@ -95,6 +104,21 @@ class Section:
     worse: tuple[UnwatchedDrop, ...] = ()
     data: Mapping[str, object] | None = None
     wants_comment: bool = False
+
+
+def check_parts(section: Section) -> Section:
+    """Return a section of which each part is printed.
+
+    Raises:
+        ValueError: no report prints one of its parts at its place.
+    """
+    for part, places in PRINTED_AT.items():
+        if getattr(section, part) and section.place not in places:
+            raise ValueError(
+                f"the section of {section.feature} has `{part}`, which no report prints at {section.place}; choose one "
+                f"of {', '.join(places)}"
+            )
+    return section
 
 
 def select_sections(sections: Sequence[Section], *places: Place) -> Iterator[Section]:

@@ -125,7 +125,8 @@ class Limit(Generic[_T]):
         name: its name in settings and in the stored policy.
         kind: what it may be.
         text: its description in the reference; empty if `LimitFields` has a field for it.
-        is_relative: whether it needs a baseline.
+        is_relative: whether it is left out without a baseline, which reports then say. A gate that is unmeasurable then
+            is not relative.
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
         check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         option: its option on the command line; None for none.
