@@ -67,7 +67,7 @@ def test_an_opened_case_stays_open_in_another_run(place: Place, look: Looker) ->
         page = look(address)
         report_locator(page, ".list tbody tr:not(.space)").first.click()
         expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
-        page.wait_for_function("location.hash.includes('case=')")
+        expect(page).to_have_url(re.compile("#.*case="))
         page.reload()
         expect(page.frame_locator("iframe").get_by_role("dialog")).to_be_visible()
         page.get_by_role("combobox", name="Run", exact=True).select_option(index=1)
