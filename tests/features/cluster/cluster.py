@@ -6,21 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 from tests.integration.host.conftest import clean_environment
+from tests.waiting import wait_until
 
-_LIMIT_S = 120
-
-
-def wait_until(is_done: Callable[[], bool]) -> None:
-    limit = time.monotonic() + _LIMIT_S
-    while not is_done():
-        assert time.monotonic() < limit
-        time.sleep(0.05)
+LIMIT_S = 120
 
 
 def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
@@ -55,7 +47,8 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        wait_until(lambda: self._file.exists() and self._file.stat().st_size > 0)  # Dask creates it before it writes it
+        # Dask creates it before it writes it.
+        wait_until(lambda: self._file.exists() and self._file.stat().st_size > 0, LIMIT_S)
         return json.loads(self._file.read_text(encoding="utf-8"))["address"]
 
     def add_worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -71,7 +64,7 @@ class Cluster:
         from distributed import Client
 
         with Client(self.address, set_as_default=False) as client:
-            wait_until(lambda: len(client.nthreads()) >= number)
+            wait_until(lambda: len(client.nthreads()) >= number, LIMIT_S)
 
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.features.cluster.cluster import Cluster, runs_suite, wait_until
+from tests.features.cluster.cluster import LIMIT_S, Cluster, runs_suite
 from tests.features.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
+from tests.waiting import wait_until
 
 from scoregate.features.cluster import dask, dispatch
 
@@ -82,8 +83,8 @@ def plant_slow(project: Project, marks: Path, *names: str, hold: int = 40) -> No
 
 def wait_for_held(project: Project, marks: Path, hold: int) -> None:
     """Wait until two suites wait at their case of this number, and the host has the results of those before."""
-    wait_until(lambda: sum(call.endswith(f" {hold}") for call in read_calls(marks)) >= 2)
-    wait_until(lambda: count_arrived(project) >= 2 * hold)
+    wait_until(lambda: sum(call.endswith(f" {hold}") for call in read_calls(marks)) >= 2, LIMIT_S)
+    wait_until(lambda: count_arrived(project) >= 2 * hold, LIMIT_S)
 
 
 def count_arrived(project: Project) -> int:
@@ -258,7 +259,7 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     wait_for_held(project, marks, 35)
     host.kill()
     host.communicate()
-    wait_until(lambda: not any(map(runs_suite, cluster.workers)))
+    wait_until(lambda: not any(map(runs_suite, cluster.workers)), LIMIT_S)
     arrived = sum(read_calls(marks).values())
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
-from tests.features.cluster.cluster import Cluster, runs_suite, wait_until
+from tests.features.cluster.cluster import LIMIT_S, Cluster, runs_suite
 from tests.integration.host.conftest import Project
+from tests.waiting import wait_until
 
 from scoregate.features.cluster.rate_limits import RateLimits
 from scoregate.models.rate_limit import Limiter
@@ -88,7 +89,7 @@ def test_a_limit_applies_to_all_workers_after_a_kill(
         project.write(f"evals/eval_{number}.py", text)
 
     def kill() -> None:
-        wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)))
+        wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)), LIMIT_S)
         next(filter(runs_suite, cluster.workers)).kill()
         (tmp_path / "killed").touch()
 

@@ -8,7 +8,6 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ import httpx
 import pytest
 from tests.features.gateway.conftest import KEY, StartGateway, completion, question
 from tests.features.gateway.provider import Prepared, Provider, Received
+from tests.waiting import wait_until
 
 from scoregate.features.gateway.proxy import calls
 from scoregate.models.rate_limit import Permit
@@ -267,18 +267,11 @@ def test_a_disconnect_ends_the_call(start_gateway: StartGateway, provider: Provi
         left.request("POST", "/openai/v1/chat/completions", json.dumps(question("x")), headers)
         assert received.wait(60)
     # The provider answers only after the gateway has noticed that the client left, or the call would be a success.
-    _wait_for(lambda: client.counts().failed == 1)
+    wait_until(lambda: client.counts().failed == 1)
     answered.set()
     provider.respond = lambda _: Prepared(completion("next"))
     assert client.post().content == completion("next")
     assert (client.counts().calls, client.counts().failed, client.counts().recovered) == (2, 1, 0)
-
-
-def _wait_for(holds: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 def _chunk(data: object) -> bytes:

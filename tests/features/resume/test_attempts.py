@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from tests.fakes.github import events
 from tests.features.resume.test_resume import BODY
-from tests.integration.host.test_kills import flushed_cases, kill, wait_until
+from tests.integration.host.test_kills import flushed_cases, kill
 from tests.integration.jobs.world import Job, World
+from tests.waiting import wait_until
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.integration.host.conftest import Project, Ran, clean_environment, suite
 from tests.integration.host.test_crashes import wait_for
-from tests.integration.host.test_kills import flushed_cases, kill, wait_until
+from tests.integration.host.test_kills import flushed_cases, kill
+from tests.waiting import wait_until
 
 from scoregate.kernel.judge.archive import read_run
 

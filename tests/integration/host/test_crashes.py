@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.integration.host.conftest import Project, suite
+from tests.waiting import wait_until
 
 # A case calls it to wait until those before it, which are scored meanwhile, are in the log of events.
 WAIT_FOR_SCORES = """
@@ -128,12 +129,7 @@ def test_an_interrupted_run_keeps_its_record_and_ends_children(project: Project,
 
 
 def wait_for(path: Path) -> None:
-    end = time.monotonic() + 90
-    while time.monotonic() < end:
-        if path.exists() and path.read_text():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} never came")
+    wait_until(lambda: path.exists() and path.read_text())
 
 
 def test_a_half_written_last_line_is_unmeasurable(project: Project) -> None:

@@ -6,13 +6,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import zlib
-from collections.abc import Callable
 
 import pytest
 from tests.integration.host.conftest import Project, clean_environment, suite
 from tests.integration.host.test_crashes import is_gone, wait_for
+from tests.waiting import wait_until
 
 from scoregate.kernel.judge.archive import read_run
 
@@ -52,13 +51,6 @@ def killed(project: Project) -> Project:
 def kill(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=90)
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def flushed_cases(project: Project, out: str = "scoregate-out") -> list[str]:

@@ -10,16 +10,10 @@ from collections.abc import Callable
 import pytest
 from tests.fakes.github import events
 from tests.integration.jobs.world import Job, World
+from tests.waiting import wait_until
 
 SLOW = "import time, pathlib\n\n\ndef slow(case):\n    pathlib.Path('began').touch()\n    time.sleep(600)\n"
 STUBBORN = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLOW
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def cancel_job(world: World, when: Callable[[], object], *signals: signal.Signals, pause: float = 0.0) -> Job:

@@ -10,11 +10,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import Project
 from tests.integration.terminal.conftest import Open, plain_environment
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(find_spec("watchfiles") is None, reason="NOT TESTED, --watch: watchfiles is missing")
 
@@ -189,26 +189,19 @@ def answer(input):
 """
 
 
-def wait_for(path: Path) -> None:
-    limit = time.monotonic() + 90
-    while not path.exists():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
-
-
 def test_a_change_cancels_the_run_in_progress(project: Project, watch: Start) -> None:
     project.write("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="one")))
     watch_session = watch()
-    wait_for(project.root / "one")
+    wait_until((project.root / "one").exists)
     watch_session.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="two")))
-    wait_for(project.root / "two")
+    wait_until((project.root / "two").exists)
     project.write("go", "")
     text = watch_session.wait("2 of 2 pass")
     assert started_scripts(text) == ["evals/hours.py"] * 2
     assert text.count("✓ scoregate") == 1
     (project.root / "go").unlink()
     watch_session.save("evals/hours.py", suite("hours", "answer", body=SLOW.format(mark="three")))
-    wait_for(project.root / "three")
+    wait_until((project.root / "three").exists)
     assert watch_session.stop() == 130
     left = subprocess.run(["pgrep", "-f", str(project.root)], capture_output=True, text=True, check=False)
     assert left.stdout == ""
