@@ -66,7 +66,7 @@ class Finding:
         return "of" if self.conclusion is Conclusion.PASSED or failed_title == passed_title else "in"
 
     @property
-    def is_of_worse_row(self) -> bool:
+    def is_drop(self) -> bool:
         """Whether its rule fails for a row that is worse than in the baseline."""
         return self.declaration.drop_from == "base"
 

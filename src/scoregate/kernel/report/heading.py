@@ -106,12 +106,12 @@ def list_unwatched(
 
 def list_warned(warnings: Iterable[Finding]) -> set[tuple[str | None, str | None, str | None]]:
     """The suite, the evaluator and the part of each score that a gate only warns about."""
-    return {(each.suite, each.evaluator, each.part) for each in warnings if each.is_of_worse_row}
+    return {(each.suite, each.evaluator, each.part) for each in warnings if each.is_drop}
 
 
 def is_unwatched(view: RowView) -> bool:
     """Whether a row is worse, and no gate for it passed or failed."""
-    return view.state is ReportState.WORSE and not any(gate.is_of_worse_row for gate in view.gates)
+    return view.state is ReportState.WORSE and not any(gate.is_drop for gate in view.gates)
 
 
 def can_not_fail(finding: Finding) -> bool:

@@ -38,7 +38,7 @@ def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
         return None
     suite = next((each for each in view.suites if each.label == finding.suite), None)
     options = [] if suite is None else ["--suite", escape(suite.id)]
-    if finding.is_of_worse_row or finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
+    if finding.is_drop or finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
         options += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
     limit = view.context.start.limits.get(finding.origin, "")
     return _enter(view.context.start.exec_call, f"{limit} {_join(view.context.start, suite, options)}".strip())

@@ -93,7 +93,7 @@ class RowView:
     @property
     def uncertain(self) -> tuple[str, ...]:
         """The values of gates that hold although the estimate is beyond their limit."""
-        drops = (gate for gate in self.gates if gate.uncertain and gate.is_of_worse_row)
+        drops = (gate for gate in self.gates if gate.uncertain and gate.is_drop)
         return tuple(f"{gate.value.rpartition(': ')[2]} (required: {gate.limit})" for gate in drops)
 
     @property
@@ -208,9 +208,7 @@ def _row_state(row: Row, findings: Iterable[Finding], below: int) -> ReportState
     if Conclusion.FAILED in own or (Conclusion.FAILED in shared and below):
         return ReportState.FAILED
     state = ReportState.ACCEPTED if row.is_accepted else _STATES.get(row.label, ReportState.HELD)
-    uncertain = any(
-        finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.is_of_worse_row
-    )
+    uncertain = any(finding.uncertain for finding in findings if finding.evaluator == row.evaluator and finding.is_drop)
     state = ReportState.UNCERTAIN if uncertain and state is ReportState.HELD else state
     shaky = Conclusion.UNMEASURABLE in own | shared and state in (
         ReportState.HELD,

@@ -19,7 +19,7 @@ from scoregate.kernel.host import git
 from scoregate.kernel.host.file_access import find_repository
 from scoregate.kernel.host.user_ids import Identity, process_rights
 from scoregate.kernel.job.github.base import BaseCommit
-from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import Plan, SourceKind, list_import_folders
 from scoregate.kernel.types.records import record
@@ -69,7 +69,7 @@ async def check_base_exists(root: Path, settings: Settings, *, base: BaseCommit 
     Raises:
         GitError: there is no repository, or no such commit in it.
     """
-    if settings.baseline_kind is BaselineKind.RERUN and (base is None or settings.rerun_ref is not None):
+    if base is None or settings.rerun_ref is not None:
         await _locate_base(root, settings, base)
 
 
