@@ -16,7 +16,7 @@ from numpy.random import Generator
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.policy import Limits, Policy
 

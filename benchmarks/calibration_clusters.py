@@ -19,7 +19,7 @@ from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
 from scoregate.kernel.compare.pairing import find_undecided_cases
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.run import Run

@@ -17,7 +17,7 @@ from scoregate.features.decline.keys import COMPARED
 from scoregate.features.decline.rule import CHECK
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import NO_SLOTS

@@ -18,9 +18,9 @@ from scoregate.features.drift.step import STEP
 from scoregate.features.slices.cases import SuiteSlices
 from scoregate.features.slices.keys import TABLE
 from scoregate.features.slices.rows import add_slices
-from scoregate.kernel.compare.adjusted_rows import AdjustRows
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.row_labels import AdjustRows
 from scoregate.kernel.judge.judgement import find_adjusters
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run

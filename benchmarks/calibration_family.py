@@ -18,7 +18,7 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 
 COUNTS = (1, 12, 40)

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import Run
 

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from scoregate.kernel.compare.cluster_hints import find_cluster_hints
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 
 COUNT = 800
 WITHOUT_MOST = 0.03

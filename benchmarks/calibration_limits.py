@@ -16,7 +16,7 @@ from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.pairing import Values, quantity_side
 from scoregate.kernel.compare.ratios import compute_total_ratio
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.policy import Limits, Policy
 

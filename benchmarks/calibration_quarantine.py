@@ -15,9 +15,8 @@ from scoregate.features.exemptions.stable_cases import bound_failure_rate, recor
 from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.exemptions import EXEMPTIONS, STABLE_RUNS, Exemptions, QuarantinedCases

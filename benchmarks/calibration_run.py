@@ -21,7 +21,7 @@ from scoregate.features.slices.rows import add_slices
 from scoregate.features.slices.rule import CHECK as SLICE_DROP
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import Run

@@ -20,7 +20,7 @@ from scoregate.features.slices.rule import CHECK
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 
 COUNTS = (2, 5, 10, 20)

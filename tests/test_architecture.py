@@ -73,8 +73,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Short modules with one importer in their own package, and why they are modules of their own.
 SMALL_MODULES: dict[str, str] = {
     "scoregate.kernel.judge.archive.columns_schema": "only large runs need it, and it imports pydantic's models",
-    "scoregate.kernel.run.launch.media": "reads another kind of file than the module that imports it, tested by itself",
-    "scoregate.kernel.job.publish.shared_cases": "how cases are read, and not how files are written, tested by itself",
     "scoregate.cli.affected": "a rule without state, tested by itself",
     "scoregate.evals.media_files": "the rule which files rows may name, tested by itself",
     "scoregate.evals.pydantic_scorers": "only users of pydantic_evals need it",

@@ -9,13 +9,17 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from scoregate.features.gateway.declare import GatewayMode, GatewayProviderSettings, GatewaySettings
-from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSettings
-from scoregate.kernel.judge.settings.command_fields import Command
-from scoregate.kernel.judge.settings.config_fields import OfflineConfig
-from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings, ThresholdSettings
 from scoregate.kernel.judge.settings.limit_fields import SuiteSettings
 from scoregate.kernel.judge.settings.model import setting_names
 from scoregate.kernel.judge.settings.setting_fields import SettingFields
+from scoregate.kernel.judge.settings.tables import (
+    AgentSettings,
+    ArmsSettings,
+    Command,
+    EvaluatorSettings,
+    OfflineConfig,
+    ThresholdSettings,
+)
 from scoregate.kernel.types.declarations.fields import PriceSettings
 
 _MODELS = (

@@ -33,7 +33,7 @@ STARTS: dict[str, tuple[set[str], int]] = {
 }
 # What a run imports while its suites run, or never.
 LATE = {
-    *("scoregate.kernel.job.publishers", "scoregate.kernel.report.build_view", "scoregate.kernel.report.console"),
+    *("scoregate.kernel.job.reports", "scoregate.kernel.report.build_view", "scoregate.kernel.report.console"),
     *(
         "scoregate.kernel.report.html",
         "scoregate.kernel.report.markdown",

@@ -13,8 +13,7 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.features.steps import load_all_steps, load_steps
 from scoregate.features.table import FEATURES
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.plan import ResultImport, SourceKind, SuiteSource
 from scoregate.kernel.types.declarations.declaration import RunFacts

@@ -19,9 +19,8 @@ from scoregate.agents.streams.stream import AgentStream
 from scoregate.agents.traces import AgentSpans, choose_steps, receive_spans, remove_host_endpoint
 from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_workspace, take_snapshot
 from scoregate.errors import AgentError
-from scoregate.kernel.types.amounts import check_limit
+from scoregate.kernel.types.amounts import Conclusion, check_limit
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
-from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.json_io import dump, to_plain
 from scoregate.kernel.types.text import is_positive_number, is_whole_number
 from scoregate.kernel.types.trajectories.trajectory import Trajectory

@@ -21,7 +21,7 @@ from scoregate.kernel.compare.judge_checks import (
 from scoregate.kernel.gate import EXIT_CODES
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.store import OVERRIDES, Override, Source, open_store, split_by_source
 

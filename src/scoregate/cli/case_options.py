@@ -15,7 +15,7 @@ from scoregate.kernel.host.runner import in_ci
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import COMMAND_LINE
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.selection.partial import CaseSelection, Node
+from scoregate.kernel.types.selection import CaseSelection, Node
 
 case_options: Callable[[Any], Any] = combine_options(
     click.option(
@@ -95,7 +95,7 @@ def with_selected_cases(
     if flags.seed is not None and flags.sample is None:
         raise UsageError("--seed has no effect without --sample", advice="Add --sample N, the size of the sample.")
     if flags.keyword:
-        from scoregate.kernel.types.selection.keyword import parse_keywords
+        from scoregate.kernel.types.selection import parse_keywords
 
         parse_keywords(flags.keyword)
     failures, notices = None, settings.notices

@@ -11,7 +11,7 @@ import anyio
 
 from scoregate.cli.output import Output
 from scoregate.kernel.run.launch import LaunchEvent, Started
-from scoregate.kernel.run.observers import Recording
+from scoregate.kernel.run.recording import Recording
 
 if TYPE_CHECKING:
     from rich.text import Text

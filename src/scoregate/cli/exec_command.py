@@ -28,7 +28,7 @@ from scoregate.cli.run_gate import run_project
 from scoregate.cli.skipped_run import end_if_skipped
 from scoregate.errors import UsageError
 from scoregate.kernel.host.secrets import Redactor, secret_values
-from scoregate.kernel.judge.settings.command_fields import RowSettings, check_imports
+from scoregate.kernel.judge.settings.tables import RowSettings, check_imports
 from scoregate.kernel.report.text import display_name
 from scoregate.kernel.run.discover.settings_sources import find_commands
 

@@ -12,7 +12,7 @@ from scoregate.kernel.job.github.commands import outputs_text
 from scoregate.kernel.job.github.context import read_github_job
 from scoregate.kernel.report.markdown import fence
 from scoregate.kernel.report.text import excerpt
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 
 _LONGEST = 2_000
 _OUTPUTS = {

@@ -12,8 +12,8 @@ from scoregate.cli.output import OutputOptions, open_output, print_result
 from scoregate.cli.stored_runs import Change, find_stored_sides, load_suite_settings
 from scoregate.features.steps import load_steps
 from scoregate.kernel.judge.archive import latest_run
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import Baseline
 
 
 @click.command("gate")

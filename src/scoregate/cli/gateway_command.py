@@ -23,7 +23,7 @@ from scoregate.features.gateway.declare import GATEWAY, GatewayMode
 from scoregate.kernel.host.process import visible_environment
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.judge.settings import load_settings
-from scoregate.kernel.run.env_file import read_env_file
+from scoregate.kernel.run.variables import read_env_file
 from scoregate.kernel.types.runs.model_calls import ModelCalls
 
 if TYPE_CHECKING:  # a package of the gateway may be missing

@@ -24,9 +24,9 @@ from scoregate.kernel.job.wiring import is_developers_run
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.discovery import discover, find_suites
-from scoregate.kernel.run.env_file import read_env_file
 from scoregate.kernel.run.interpreter import SuiteHost
 from scoregate.kernel.run.plan import DiscoveredSuites, Launch, Plan, make_plan
+from scoregate.kernel.run.variables import read_env_file
 
 
 @click.command("list")

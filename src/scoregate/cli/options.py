@@ -17,7 +17,7 @@ from scoregate.cli.output import OutputOptions
 from scoregate.errors import SettingsError, UsageError
 from scoregate.kernel.host import git
 from scoregate.kernel.job.base_settings import load_judging_settings
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import (
     BaselineKind,
     CommentMode,

@@ -38,10 +38,10 @@ from scoregate.kernel.job.shards.sharding import digest_code, divide_plan
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.discovery import discover
-from scoregate.kernel.run.env_file import read_env_file
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.run.variables import read_env_file
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.sharding.packing import MOST_MATRIX_JOBS
 from scoregate.kernel.types.sharding.partition import MOST_SHARDS, Partition, list_work

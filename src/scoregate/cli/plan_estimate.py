@@ -30,10 +30,10 @@ from scoregate.kernel.judge.archive.lock import lock_folder
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.discovery import discover, find_suites
-from scoregate.kernel.run.env_file import read_env_file
 from scoregate.kernel.run.interpreter import SuiteHost
 from scoregate.kernel.run.plan import Plan, make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.run.variables import read_env_file
 from scoregate.kernel.types.records import record
 
 _LONGEST_CELL = 80
@@ -50,7 +50,7 @@ class PlannedCost:
     @property
     def estimate(self) -> PlanEstimate:
         """The estimate; an empty one if the base can't be read."""
-        from scoregate.features.costs.run_estimate import RunEstimate
+        from scoregate.features.costs.section import RunEstimate
 
         return self.forecast.estimate or PlanEstimate(RunEstimate())
 

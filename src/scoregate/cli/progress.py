@@ -31,7 +31,7 @@ from scoregate.cli.progress_state import (
 from scoregate.cli.progress_table import ProgressTable, ProgressView
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.kernel.run.observers import Recording
+from scoregate.kernel.run.recording import Recording
 
 _PER_SECOND = 8
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from scoregate.kernel.job.github.commands import harmless_marks
 from scoregate.kernel.report.excerpts import format_score
 from scoregate.kernel.report.text import display_name, excerpt, one_line
-from scoregate.kernel.run.observers import Observer, Recording
+from scoregate.kernel.run.recording import Observer, Recording
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseResult, Status

@@ -27,7 +27,7 @@ from scoregate.cli.progress_state import (
 )
 from scoregate.kernel.report.text import display_name
 from scoregate.kernel.run.launch import Finished, LaunchEvent, Printed, Started
-from scoregate.kernel.run.observers import Recording
+from scoregate.kernel.run.recording import Recording
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import Status
 

@@ -17,8 +17,8 @@ from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.reports import ON_REQUEST, REPORTS, load_renderer
 from scoregate.kernel.judge.archive import RUN_FOLDER, latest_run
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import Baseline
 
 _CONSOLE = "console"
 FORMATS = (*REPORTS, *ON_REQUEST, _CONSOLE)

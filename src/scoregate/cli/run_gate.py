@@ -15,8 +15,7 @@ import anyio
 
 from scoregate.cli.deferred_progress import DeferredProgress, defer_progress, update_progress
 from scoregate.cli.output import Output, OutputOptions, open_output, print_result
-from scoregate.cli.output_folder import lock_output
-from scoregate.cli.printed_output import limit_output
+from scoregate.cli.output_folder import limit_output, lock_output
 from scoregate.cli.recovery import recover_runs
 from scoregate.errors import HistoryError
 from scoregate.features.steps import load_steps
@@ -31,7 +30,7 @@ from scoregate.kernel.job.wiring import open_ports
 from scoregate.kernel.judge.archive import EARLIER, RUN_FOLDER, latest_run, mark_in_progress
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.discovery import FindSuites, find_suites
-from scoregate.kernel.run.observers import Observer
+from scoregate.kernel.run.recording import Observer
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 

@@ -16,12 +16,11 @@ from scoregate.errors import UsageError
 from scoregate.features.steps import load_steps
 from scoregate.kernel.job.baseline.file import find_compared_baseline, read_baseline
 from scoregate.kernel.judge.archive import read_run, run_folder
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.policy import read_stored_policy
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.discovery import with_suite_gates
-from scoregate.kernel.run.run_call import with_one_run_limits
+from scoregate.kernel.run.partial_run import with_one_run_limits
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria

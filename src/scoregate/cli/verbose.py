@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.archive import BASE_FOLDER
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.interpreter import Interpreter

@@ -25,7 +25,7 @@ from scoregate.cli.output_folder import lock_output
 from scoregate.cli.progress_state import STATES
 from scoregate.cli.run_gate import gate_project, list_stop_signals
 from scoregate.errors import ScoregateError, UsageError
-from scoregate.kernel.host.cancel import run_until_stopped
+from scoregate.kernel.host.process import run_until_stopped
 from scoregate.kernel.host.runner import in_ci, in_container
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import INTERRUPTED

@@ -20,7 +20,7 @@ from scoregate.kernel.types.suite import Case, Description, Suite
 from scoregate.kernel.types.text import matches_filters
 
 if TYPE_CHECKING:
-    from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels, PartChoice
+    from scoregate.kernel.types.selection import CaseChoice, CaseLabels, PartChoice
 
 Variant: TypeAlias = Mapping[str, Any] | None
 """The parameters of a variant of a suite; None for a suite without variants."""
@@ -159,7 +159,7 @@ def _label_variant(suite: str, params: Variant) -> str:
 
 
 def _label_case(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:
-    from scoregate.kernel.types.selection.case_choice import CaseLabels
+    from scoregate.kernel.types.selection import CaseLabels
 
     try:
         description = describe(case)
@@ -211,7 +211,7 @@ def _parse_choice(text: str) -> tuple[CaseChoice | None, Mapping[str, tuple[str,
     """The choice of a partial run, which the host writes, and the cases that run first."""
     if not text:
         return None, {}
-    from scoregate.kernel.types.selection.case_choice import CaseChoice
+    from scoregate.kernel.types.selection import CaseChoice
 
     data = _parse_json(_CHOICE, text)
     if not isinstance(data, dict):
@@ -232,7 +232,7 @@ def read_parts(environ: Mapping[str, str] = os.environ) -> PartChoice | None:
     """
     if not (text := environ.get(_PARTS, "")):
         return None
-    from scoregate.kernel.types.selection.case_choice import PartChoice
+    from scoregate.kernel.types.selection import PartChoice
 
     try:
         return PartChoice.parse(dict(_parse_json(_PARTS, text)))  # type: ignore[call-overload]

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scoregate.errors import BudgetSpent
-from scoregate.kernel.types.amounts import add, check_limit, uses_up
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, add, check_limit, uses_up
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.usage import UsageMeter, current_meter, suite_meter
 from scoregate.models.settings import ModelSettings, Price, load_model_settings

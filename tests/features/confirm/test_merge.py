@@ -13,8 +13,7 @@ from scoregate.features.steps import load_steps
 from scoregate.kernel.job.shards.merge_runs import read_matrix_runs
 from scoregate.kernel.job.shards.merge_shards import check_with_baseline, find_shards
 from scoregate.kernel.judge.archive import RunWriter
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.exemptions import EXEMPTIONS, Exemptions, QuarantinedCases
 from scoregate.kernel.types.runs.confirmations import Confirmation, confirmations_of, with_confirmations

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from scoregate.features.costs.pricing import Pricing
-from scoregate.features.costs.run_estimate import Interval, sum_intervals
+from scoregate.features.costs.section import Interval, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
 from scoregate.features.costs.trials import read_trials
 from scoregate.kernel.types.evaluation import Evaluation, Usage

@@ -21,11 +21,10 @@ from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, amend_run, read_run
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import BaseReference, Run
 from scoregate.kernel.types.slots import NO_SLOTS

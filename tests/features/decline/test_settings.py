@@ -13,7 +13,7 @@ from scoregate.errors import SettingsError
 from scoregate.features.decline.declare import DECLINE_WINDOW, MAX_DECLINE, Window, parse_window
 from scoregate.kernel.judge.policy import choose_policy, read_stored_policy
 from scoregate.kernel.judge.settings import Settings, load_settings
-from scoregate.kernel.run.run_call import with_one_run_limits
+from scoregate.kernel.run.partial_run import with_one_run_limits
 from scoregate.kernel.types.runs.policy import list_one_run_limits
 from scoregate.kernel.types.runs.run import Run
 

@@ -22,13 +22,12 @@ from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.quarantine import Quarantine, leave_out_quarantine
 from scoregate.kernel.compare.row_labels import label_rows
 from scoregate.kernel.job.publish.comment import is_wanted
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
-from scoregate.kernel.judge.judgement import ComparedSides, Judged
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged
 from scoregate.kernel.judge.settings import CommentMode, Settings
 from scoregate.kernel.report import console, html, junit, markdown, result_json
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.kernel.types.exemptions import (
@@ -44,10 +43,8 @@ from scoregate.kernel.types.exemptions import (
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.policy import Criteria
-from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
-from scoregate.kernel.types.sections import Place
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.runs.run import Run, SuiteResult, sum_costs, sum_tokens
+from scoregate.kernel.types.slots import NO_SLOTS, Place, Slots
 
 TODAY = "2026-11-23"
 DROP = AcceptedRegression("demo", "2026-12-31", "the new parser", "ana", "accuracy", at_most=0.3, place="a.toml:1")

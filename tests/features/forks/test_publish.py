@@ -13,7 +13,7 @@ from tests.integration.github.stage import CASE, HEAD, SUITE, Stage, record
 from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.test_escape import tags, to_html
 
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.confirmations import confirmations_of
 
 pytestmark = pytest.mark.anyio

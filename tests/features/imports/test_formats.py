@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoregate.features.imports.reader import IMPORTERS
-from scoregate.kernel.judge.settings.command_fields import IMPORT_FORMATS
+from scoregate.kernel.judge.settings.tables import IMPORT_FORMATS
 
 
 def test_settings_accept_exactly_the_formats_with_readers() -> None:

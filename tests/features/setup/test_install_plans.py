@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scoregate.errors import InstallError, SettingsError
-from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.install.plan import InstallPlan
 from scoregate.features.setup.install.plans import find_install_plan
+from scoregate.features.setup.install.python_project import WantedGroups
 from scoregate.features.setup.interpreter import find_interpreter
 from scoregate.kernel.judge.settings import Settings, load_settings
 

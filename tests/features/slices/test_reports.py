@@ -17,7 +17,7 @@ from scoregate.features.slices.view import SliceView
 from scoregate.kernel.report import console, html, markdown
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.runs.policy import Limits
-from scoregate.kernel.types.sections import Place
+from scoregate.kernel.types.slots import Place
 
 
 def bot(

@@ -23,7 +23,7 @@ from scoregate.kernel.compare.row_labels import is_in_family
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.report.result_json import to_row_data
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy, Severity

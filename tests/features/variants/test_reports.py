@@ -14,13 +14,12 @@ from tests.unit.report.runs import CONTEXT, make_view
 from scoregate.features.variants.step import STEP
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report import console, html, markdown, result_json
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.runs.policy import Policy
-from scoregate.kernel.types.sections import Place
+from scoregate.kernel.types.slots import Place
 
 TOLD = {
     "a": [1.0] * 60,

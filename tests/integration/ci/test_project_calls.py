@@ -13,7 +13,7 @@ from tests.integration.ci.conftest import Repository
 from scoregate.kernel.judge.settings import load_settings
 from scoregate.kernel.run.discover import project_calls, project_modules
 from scoregate.kernel.run.discover.files import ProjectFiles
-from scoregate.kernel.run.discover.installed_packages import InstalledPackages
+from scoregate.kernel.run.discover.packages import InstalledPackages
 from scoregate.kernel.run.discovery import find_suites
 from scoregate.kernel.run.plan import DiscoveredSuites, SourceKind
 

@@ -10,7 +10,7 @@ from tests.integration.github.place import Place
 
 from scoregate.kernel.job.baseline.artifact import find_artifact_baseline
 from scoregate.kernel.job.github.base import BaseCommit
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 
 pytestmark = pytest.mark.anyio

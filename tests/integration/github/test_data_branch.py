@@ -22,7 +22,7 @@ from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.publish import data_branch as publisher
 from scoregate.kernel.job.publish.data_branch import publish_to_branch
 from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 
 pytestmark = pytest.mark.anyio

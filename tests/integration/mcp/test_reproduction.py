@@ -16,7 +16,7 @@ from tests.integration.host.conftest import Project, project
 from scoregate.cli.mcp_command import Questions
 from scoregate.kernel.report.answers import describe_verdict, rerun_command
 from scoregate.kernel.report.reproduction import quote_keyword
-from scoregate.kernel.types.selection.keyword import parse_keywords
+from scoregate.kernel.types.selection import parse_keywords
 
 __all__ = ["project"]
 

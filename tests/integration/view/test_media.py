@@ -50,7 +50,7 @@ def test_a_file_is_served_with_its_type_and_only_to_the_page(painted: Place) -> 
 
 
 def test_omitted_files_have_a_link(painted: Place, look: Looker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.kernel.report.html.media.MOST_BYTES", 10)
+    monkeypatch.setattr("scoregate.kernel.report.html.trial.MOST_BYTES", 10)
     assert painted.project.scoregate("run", "--baseline", "none").exit_code == 0
     with painted.viewing() as address:
         page = look(address)

@@ -16,18 +16,20 @@ from scoregate.kernel.types.amounts import (
     NOT_REPORTED,
     Amount,
     AtLeast,
+    Conclusion,
     add,
     check_limit,
+    exceeds,
+    exceeds_share,
     find_known,
     find_missing,
     lack_prices,
+    reaches,
     uses_up,
 )
-from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.declaration import AMOUNT
 from scoregate.kernel.types.declarations.kernel import LIMITS
 from scoregate.kernel.types.evaluation import Usage
-from scoregate.kernel.types.limit_checks import exceeds, exceeds_share, reaches
 from scoregate.kernel.types.usage import measure_cost, sum_usage
 
 # Sums of these are the same in any order.

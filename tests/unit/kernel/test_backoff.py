@@ -25,6 +25,7 @@ def test_any_number_of_attempts_has_a_delay() -> None:
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": "-7"}, 0.0),
         ({"retry-after": "7", "retry-after-ms": "1500"}, 1.5),
+        ({"retry-after-ms": "-7"}, 0.0),
         ({"retry-after": "Fri, 15 Jan 2027 08:00:30 GMT"}, 30.0),
         ({"retry-after": "Fri, 15 Jan 2027 07:00:00 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),

@@ -11,7 +11,7 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.policy import Limits, Policy
 from scoregate.kernel.types.runs.run import BaseReference, Run
 

@@ -16,7 +16,7 @@ from scoregate.kernel.compare.agreement import (
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.judge_checks import Review
 from scoregate.kernel.gate import Verdict, evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.evidence import Trials

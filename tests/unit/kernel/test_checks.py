@@ -12,7 +12,7 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.gate.check import SuiteCheck
 from scoregate.kernel.gate.finding import Finding, SuiteContext
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
 from scoregate.kernel.types.declarations.kernel import ERROR_RATE
 from scoregate.kernel.types.runs.policy import Limits, LimitValue, Policy

@@ -9,9 +9,9 @@ from scipy.stats import f_oneway
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
-from scoregate.kernel.compare.statistics.group_test import test_groups as compare_groups
+from scoregate.kernel.compare.statistics.joint_test import test_groups as compare_groups
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.event_values import Setup
 from scoregate.kernel.types.events import CaseFinished, CaseStarted, SuiteStarted
 from scoregate.kernel.types.runs.clusters import check_cluster, find_cluster, match_name, may_name_cluster

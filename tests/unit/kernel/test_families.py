@@ -14,7 +14,7 @@ from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict, judge_comparison
 from scoregate.kernel.gate.families import Shares, correct_ratios, correct_scores
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.cases import CaseResult

@@ -14,7 +14,7 @@ from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.kernel import PASS_RATE, RULES
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy, Severity

@@ -15,7 +15,7 @@ from tests.unit.kernel.test_archive import make_cases, make_run, write
 from scoregate.kernel.job.pipeline import with_history
 from scoregate.kernel.judge.archive import amend_run, read_run
 from scoregate.kernel.judge.archive.run_json import read_history
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.types.runs.history import history_after, with_history_of
 from scoregate.kernel.types.runs.past_runs import History, PastRun, Score, SuiteHistory, SuiteMetrics
 from scoregate.kernel.types.runs.run import Run

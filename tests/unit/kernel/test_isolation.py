@@ -31,7 +31,7 @@ from scoregate.kernel.host.user_ids import (
     new_identity,
     process_rights,
 )
-from scoregate.kernel.run.launch.events import Failed
+from scoregate.kernel.run.launch.layer import Failed
 from scoregate.kernel.run.launch.tail import LogTailer
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")

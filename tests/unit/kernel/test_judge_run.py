@@ -10,9 +10,8 @@ from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
 from scoregate.features.steps import load_steps
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import judge
-from scoregate.kernel.judge.judgement import ComparedSides, Judged
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.model import PolicySource
 from scoregate.kernel.types.evaluation import Threshold

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scoregate.kernel.types.runs import key_set
-from scoregate.kernel.types.runs.key_set import KeySet
+from scoregate.kernel.types.runs import text_column
+from scoregate.kernel.types.runs.text_column import KeySet
 
 
 @pytest.mark.parametrize("most", [200_000, 700, 0])
 def test_added_keys_are_found_while_it_grows(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", most)
+    monkeypatch.setattr(text_column, "_MOST_AS_THEY_ARE", most)
     keys, texts = KeySet(), [f"case {number}" for number in range(5_000)]
     for text in texts:
         assert keys.add(text)
@@ -25,7 +25,7 @@ def test_added_keys_are_found_while_it_grows(monkeypatch: pytest.MonkeyPatch, mo
 
 
 def test_a_key_with_the_hash_of_an_empty_slot_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_set, "_MOST_AS_THEY_ARE", 0)
+    monkeypatch.setattr(text_column, "_MOST_AS_THEY_ARE", 0)
     keys = KeySet()
     assert 0 not in keys
     keys.add(0)

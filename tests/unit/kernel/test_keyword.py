@@ -7,8 +7,7 @@ import random
 import pytest
 
 from scoregate.errors import UsageError
-from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels
-from scoregate.kernel.types.selection.keyword import parse_keywords
+from scoregate.kernel.types.selection import CaseChoice, CaseLabels, parse_keywords
 
 NAMES = ("hours", "Opening on Monday", "case[1-a]", "week")
 

@@ -15,7 +15,7 @@ from scoregate.kernel.job.pipeline import find_baseline
 from scoregate.kernel.job.ports import Reporting
 from scoregate.kernel.job.reporting import apply_stored_reviews
 from scoregate.kernel.judge.archive import RunWriter, read_run
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.event_values import PairwiseComparison

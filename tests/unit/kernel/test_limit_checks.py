@@ -16,7 +16,7 @@ from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
 from scoregate import kernel
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.limit_checks import exceeds, exceeds_share, reaches, round_off
+from scoregate.kernel.types.amounts import exceeds, exceeds_share, reaches, round_off
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 
 

@@ -17,8 +17,8 @@ from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, UNTRUSTED_BOUNDS, u
 from scoregate.kernel.judge.archive import RunWriter, read_run
 from scoregate.kernel.judge.archive import media as media_module
 from scoregate.kernel.judge.archive.media import MediaFolder
-from scoregate.kernel.run.launch.events import Failed, MediaReceived
-from scoregate.kernel.run.launch.media import MediaReader
+from scoregate.kernel.run.launch.layer import Failed, MediaReceived
+from scoregate.kernel.run.launch.tail import MediaReader
 from scoregate.kernel.types.media import MOST_BYTES, MediaFile
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
@@ -121,7 +121,7 @@ def test_the_host_takes_valid_files_once_and_reports_others(tmp_path: Path) -> N
 
 
 def test_the_host_takes_a_limited_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoregate.kernel.run.launch.media.MOST_FILES", 2)
+    monkeypatch.setattr("scoregate.kernel.run.launch.tail.MOST_FILES", 2)
     (tmp_path / "media").mkdir()
     for number in range(5):
         data = RED + bytes([number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoregate.kernel.types.selection.case_choice import PartChoice
+from scoregate.kernel.types.selection import PartChoice
 from scoregate.kernel.types.sharding.packing import LaunchDuration, Load, SuiteDuration, choose_shards, pack_launches
 from scoregate.kernel.types.sharding.partition import find_partition_problem, make_partition
 from scoregate.kernel.types.suite import Case

@@ -18,7 +18,7 @@ from scoregate.kernel.run.plan import (
     make_plan,
     restrict_plan,
 )
-from scoregate.kernel.types.selection.partial import CaseSelection
+from scoregate.kernel.types.selection import CaseSelection
 
 ROOT = Path("/project")
 PYTHON = Interpreter(("/venv/bin/python",), "test")

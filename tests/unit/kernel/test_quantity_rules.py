@@ -17,7 +17,7 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Measure
 from scoregate.kernel.gate import Verdict, evaluate_gates
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation, Threshold, Usage
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult

@@ -12,7 +12,7 @@ from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.flips import pair_pass_rates
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.run.kept_results import describe_source
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.evidence import Use
 from scoregate.kernel.types.runs.history import history_after

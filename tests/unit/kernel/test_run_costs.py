@@ -9,8 +9,7 @@ from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
-from scoregate.kernel.types.runs.run import Run, Script
-from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
+from scoregate.kernel.types.runs.run import Run, Script, sum_costs, sum_tokens
 
 SOURCE = CarriedFrom("1", "main")
 

@@ -10,7 +10,7 @@ import pytest
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo
 from scoregate.kernel.types.events import CaseFinished, CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scoregate.kernel.host.secrets import LONGEST, Redactor, secret_values, short_secrets
-from scoregate.kernel.host.secrets.redactor import _search
+from scoregate.kernel.host.secrets import LONGEST, Redactor, _search, secret_values, short_secrets
 
 SECRET_NAMES = """
 OPENAI_API_KEY APIKEY GH_TOKEN CLIENT_SECRET_V2 db_password DB_PASSWD DB_PASS SSH_PASSPHRASE AZURE_PAT

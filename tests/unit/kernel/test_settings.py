@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scoregate.errors import SettingsError
 from scoregate.kernel.judge.policy import choose_policy, read_stored_policy
 from scoregate.kernel.judge.settings import BaselineKind, Settings, load_settings
-from scoregate.kernel.run.conditions import read_conditions
+from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
 
 

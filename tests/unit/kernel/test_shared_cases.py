@@ -12,8 +12,7 @@ from tests.unit.report.runs import ExampleSuite, Score, Trial, make_run, view_of
 
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.job.publish.delivery import PublishTarget
-from scoregate.kernel.job.publish.files import publish_files
-from scoregate.kernel.job.publish.shared_cases import CasesReader, SharedCases
+from scoregate.kernel.job.publish.files import CasesReader, SharedCases, publish_files
 from scoregate.kernel.job.reports import load_renderers
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.runs.cases import CaseResult

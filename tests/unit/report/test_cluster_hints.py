@@ -15,7 +15,7 @@ from scoregate.kernel.compare.cluster_hints import _MOST_CASES, ClusterHint, fin
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.report import console, markdown, result_json
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 
 
 def make_suite(seed: int, shared: float, groups: int = 50, size: int = 4, *, fields: bool = False) -> ExampleSuite:

@@ -18,7 +18,7 @@ from scoregate.kernel.report import console, html, markdown, result_json
 from scoregate.kernel.report.heading import build_title
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import DROP, ERROR_RATE, REGRESSION
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint

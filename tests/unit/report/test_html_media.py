@@ -9,9 +9,9 @@ import pytest
 from tests.fakes.media import BEEP, GREEN, RED
 
 from scoregate import Media
-from scoregate.kernel.report.html import media as media_module
-from scoregate.kernel.report.html.media import PageMedia, media_rows
+from scoregate.kernel.report.html import trial as media_module
 from scoregate.kernel.report.html.text_budget import TextBudget
+from scoregate.kernel.report.html.trial import PageMedia, media_rows
 from scoregate.kernel.types.media import MediaFile
 
 FILES = {Media.from_bytes(data).digest: MediaFile(Media.from_bytes(data).type, data) for data in (RED, GREEN, BEEP)}
@@ -55,7 +55,7 @@ def test_a_missing_file_is_an_empty_element() -> None:
 
 
 def test_ten_thousand_files_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(media_module, "_MOST_FILES", 3)
+    monkeypatch.setattr(media_module, "_MOST_MEDIA_FILES", 3)
     page = PageMedia()
     for number in range(10):
         note(page, RED + bytes([number]), rank=number)

@@ -18,8 +18,8 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.judge.archive import RunWriter, read_run
-from scoregate.kernel.report.html import page_process, render
-from scoregate.kernel.report.html.page_process import PageProcess
+from scoregate.kernel.report.html import render, side_pages
+from scoregate.kernel.report.html.side_pages import PageProcess
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.media import MediaFile
@@ -88,7 +88,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     original = PageProcess.wait
     monkeypatch.setattr(PageProcess, "wait", wait)
-    monkeypatch.setattr(page_process, "_LEAST_TRIALS", 0)
+    monkeypatch.setattr(side_pages, "_LEAST_TRIALS", 0)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     return results
 
@@ -102,7 +102,7 @@ def test_the_report_is_the_same_with_a_second_process(
 ) -> None:
     report = "".join(render(view))
     assert results == [True]
-    monkeypatch.setattr(page_process, "_LEAST_TRIALS", sys.maxsize)
+    monkeypatch.setattr(side_pages, "_LEAST_TRIALS", sys.maxsize)
     assert "".join(render(view)) == report
     assert results == [True]
 
@@ -137,14 +137,14 @@ def test_a_report_that_is_not_finished_stops_the_process(
     script.write_text("#!/bin/sh\nexec sleep 600\n")
     script.chmod(0o755)
     processes: list[subprocess.Popen[bytes]] = []
-    start = page_process._start_process
+    start = side_pages._start_process
 
     def record_process(*arguments: object) -> subprocess.Popen[bytes]:
         processes.append(start(*arguments))  # type: ignore[arg-type]
         return processes[-1]
 
     monkeypatch.setattr(sys, "executable", str(script))
-    monkeypatch.setattr(page_process, "_start_process", record_process)
+    monkeypatch.setattr(side_pages, "_start_process", record_process)
     parts = render(view)
     while "page-0" not in next(parts):
         pass

@@ -19,7 +19,7 @@ from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.runs.confirmations import Confirmation, with_confirmations
 from scoregate.kernel.types.runs.policy import Limits
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Place, Section
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/result.schema.json").read_text("utf-8"))
 

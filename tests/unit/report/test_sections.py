@@ -16,7 +16,7 @@ from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.report import console
 from scoregate.kernel.report.build_view import build_view
 from scoregate.kernel.types.runs.policy import Policy
-from scoregate.kernel.types.sections import PRINTED_AT, Place, Section, check_parts
+from scoregate.kernel.types.slots import PRINTED_AT, Place, Section, check_parts
 
 TEMPLATES = {"comment": "templates/comment.md.j2", "page": "html/templates/top.html.j2"}
 

@@ -17,7 +17,7 @@ from scoregate.kernel.report.answers import describe_case, list_regressions
 from scoregate.kernel.report.failing_trials import MAX_FAILING
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Setup
 from scoregate.kernel.types.runs import number_format

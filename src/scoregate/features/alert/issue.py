@@ -16,7 +16,7 @@ from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.job.publish.comment_store import read_own_logins
 from scoregate.kernel.report.markdown import code, prose
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
 
 _DATA = re.compile(r"^<!-- scoregate-alert-data: (\{.*\}) -->$", re.MULTILINE)

@@ -16,7 +16,7 @@ from scoregate.features.alert.problems import (
 from scoregate.kernel.job.steps import Work
 from scoregate.kernel.judge.judgement import Judged, JudgeRun
 from scoregate.kernel.run.plan import restrict_plan
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.evidence import Use
 from scoregate.kernel.types.runs.run import Run
 

@@ -8,7 +8,7 @@ from math import sqrt
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.statistics.distributions import t_two_sided
-from scoregate.kernel.types.limit_checks import reaches
+from scoregate.kernel.types.amounts import reaches
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import known_values
 from scoregate.kernel.types.runs.evidence import Use

@@ -10,7 +10,7 @@ from scoregate.kernel.job.github.context import pull_request
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import BASE_FOLDER
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind
 from scoregate.kernel.judge.settings.limit_fields import doubts_base, list_settings
 from scoregate.kernel.run.dependencies.project import read_project_tree

@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from scoregate.features.arms.agent_programs import digest_program
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.agent_fields import AgentSettings
+from scoregate.kernel.judge.settings.tables import AgentSettings
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.tree import Tree
 from scoregate.kernel.run.plan import Launch, Plan

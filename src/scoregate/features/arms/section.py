@@ -16,7 +16,7 @@ from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.arms import EXPECTATIONS
-from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Place, Section
 
 if TYPE_CHECKING:
     from scoregate.kernel.report.view import ReportView

@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scoregate.kernel.job.steps import PlannedRun, Step
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, CompareRuns, Judged
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.runs.evidence import TrialRole
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
     from scoregate.kernel.job.ports import Ports
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class ArmsStep(Step):

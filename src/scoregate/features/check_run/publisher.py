@@ -17,7 +17,7 @@ from scoregate.kernel.job.github.responses import number_at
 from scoregate.kernel.job.publish.delivery import Delivery, PublishTarget
 from scoregate.kernel.report.markdown import render
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 
 _LAST_S = 5.0
 _STOPPED = "scoregate ended before it could report. The log of the job shows why."

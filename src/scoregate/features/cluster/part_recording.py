@@ -19,7 +19,7 @@ from scoregate.features.cluster.live import LiveRecording
 from scoregate.features.cluster.parts import divide_for_workers, make_part, restrict_to_part
 from scoregate.features.cluster.recovery import OF_SHARDS
 from scoregate.features.cluster.source_tree import SourceTree, pack_tree
-from scoregate.kernel.host.cancel import run_until_stopped
+from scoregate.kernel.host.process import run_until_stopped
 from scoregate.kernel.host.secrets import secret_values
 from scoregate.kernel.job.shards.merge_shards import find_shards, merge_shards
 from scoregate.kernel.judge.archive import PARTS, RUN_FOLDER, amend_run

@@ -27,7 +27,7 @@ from scoregate.kernel.job.steps import LoadSteps, Outcome
 from scoregate.kernel.job.untrusted_run import PublishedRun, collect_outcome, publish_run
 from scoregate.kernel.judge.settings import CommentMode
 from scoregate.kernel.report.markdown import code, link, prose
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.run import Run
 
 ARTIFACT = "command-run"

@@ -11,7 +11,7 @@ from scoregate.kernel.judge.judgement import CompareRuns
 from scoregate.kernel.types.runs.confirmations import confirmations_of, with_confirmations
 
 if TYPE_CHECKING:
-    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.judge.judgement import Baseline
     from scoregate.kernel.types.runs.run import Run
 
 

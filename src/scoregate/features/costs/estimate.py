@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from scoregate.features.costs.named_models import describe_caller
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
-from scoregate.features.costs.run_estimate import Interval, RunEstimate, sum_intervals
+from scoregate.features.costs.section import Interval, RunEstimate, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
 from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
@@ -21,10 +21,9 @@ from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.run.plan import Launch, Plan
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
-from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.runs.run_costs import sum_costs
+from scoregate.kernel.types.runs.run import Run, SuiteResult, sum_costs
 from scoregate.kernel.types.runs.suite_labels import suite_label
-from scoregate.kernel.types.selection.case_choice import CaseLabels
+from scoregate.kernel.types.selection import CaseLabels
 from scoregate.models.cache import get_cache
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from scoregate.errors import RecordError, RunRefused
 from scoregate.features.costs.named_models import leave_out_default, list_named_models
 from scoregate.features.costs.retirements import list_retirement_warnings
-from scoregate.features.costs.run_estimate import RunEstimate, format_cost
+from scoregate.features.costs.section import RunEstimate, format_cost
 from scoregate.kernel.host import git
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.plan import Plan
-from scoregate.kernel.types.amounts import check_limit
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.run.recording import read_conditions
+from scoregate.kernel.types.amounts import Conclusion, check_limit
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 

@@ -12,7 +12,7 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.launch import EventsReceived, LaunchEvent
 from scoregate.kernel.run.plan import Launch, Plan, SourceKind
 from scoregate.kernel.types.events import SuiteStarted
-from scoregate.kernel.types.selection.partial import WHOLE, CaseSelection
+from scoregate.kernel.types.selection import WHOLE, CaseSelection
 
 SAMPLE_CASES = 3
 FOLDER = "probe"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.features.costs.keys import ESTIMATE
+from scoregate.features.costs.section import ESTIMATE
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.types.runs.run import Run
@@ -14,7 +14,7 @@ from scoregate.kernel.types.slots import Slots
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.ports import Ports
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class CostsStep(Step):

@@ -10,12 +10,12 @@ from math import ceil, sqrt
 from statistics import fmean, variance
 
 from scoregate.features.costs.pricing import describe_unpriced
-from scoregate.features.costs.run_estimate import Interval
+from scoregate.features.costs.section import Interval
 from scoregate.features.costs.trials import Amounts, SuiteTrials, Trial, sum_amounts
 from scoregate.kernel.compare.statistics.distributions import t_quantile
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import known_values, percentiles
-from scoregate.kernel.types.selection.case_choice import CaseLabels
+from scoregate.kernel.types.selection import CaseLabels
 
 _QUANTILE = 0.95  # at both ends of a 90 % interval
 # Lengths of answers and retries differ between runs even if all cases of one run cost the same.

@@ -7,7 +7,7 @@ from typing import Any
 
 from scoregate.features.costs.estimate import PlanEstimate
 from scoregate.features.costs.pricing import describe_unpriced
-from scoregate.features.costs.run_estimate import Interval, RunEstimate, format_cost
+from scoregate.features.costs.section import Interval, RunEstimate, format_cost
 from scoregate.features.costs.suites import SuiteEstimate, SuiteState
 from scoregate.kernel.types.runs import number_format
 

@@ -12,7 +12,7 @@ from scoregate.features.costs.pricing import Pricing, name_model
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.selection.case_choice import CaseLabels
+from scoregate.kernel.types.selection import CaseLabels
 from scoregate.kernel.types.usage import ANSWER_SEPARATOR
 
 _MOST_UNPRICED = 50

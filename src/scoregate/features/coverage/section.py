@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scoregate.features.coverage.view import CoverageView, FoundCoverage
-from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Place, Section
 
 if TYPE_CHECKING:
     from scoregate.kernel.report.view import ReportView

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
     from scoregate.kernel.job.job import JobContext
     from scoregate.kernel.job.publish.delivery import Publisher
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class CoverageStep(Step):

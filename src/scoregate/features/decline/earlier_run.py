@@ -18,7 +18,7 @@ from scoregate.kernel.job.github.branch_files import BRANCH, read_tip, stored_ru
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection, merge_group_base, pull_request
 from scoregate.kernel.job.github.responses import text_at
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 
 _ON_GITHUB = (BaselineKind.AUTO, BaselineKind.ARTIFACT, BaselineKind.BRANCH, BaselineKind.RERUN)

@@ -9,7 +9,7 @@ from scoregate.kernel.types.slots import Slot
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
-    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.judge.judgement import Baseline
 
 EARLIER: Slot[Baseline] = Slot("decline.earlier")
 """The earlier run of the branch."""

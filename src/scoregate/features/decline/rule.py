@@ -13,7 +13,7 @@ from scoregate.kernel.gate.baseline_rules import check_drop, find_limit, list_ga
 from scoregate.kernel.gate.check import SuiteCheck, WatchedRows
 from scoregate.kernel.gate.families import GateLimit
 from scoregate.kernel.gate.finding import Finding, SuiteContext
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.kernel import COMPARABLE
 
 

@@ -10,11 +10,9 @@ from scoregate.errors import RecordError
 from scoregate.features.decline.declare import MAX_DECLINE
 from scoregate.features.decline.keys import COMPARED, EARLIER, STORED
 from scoregate.kernel.job.steps import Step
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, CompareRuns, Judged
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.sections import Place, Section
-from scoregate.kernel.types.slots import Slots
+from scoregate.kernel.types.slots import Place, Section, Slots
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.host import git
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.archive import CONTROL, RUN_FOLDER
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.judge.settings.sources import OWN_FILE
@@ -27,7 +27,7 @@ from scoregate.kernel.run.plan import Plan, restrict_plan
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.evidence import TrialRole, Use
 from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.selection.case_choice import CaseChoice, CaseLabels
+from scoregate.kernel.types.selection import CaseChoice, CaseLabels
 
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500

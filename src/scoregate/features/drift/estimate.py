@@ -17,7 +17,7 @@ from scoregate.kernel.compare.estimates import estimate_difference
 from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides
 from scoregate.kernel.compare.statistics.distributions import normal_quantile, t_quantile, t_two_sided
 from scoregate.kernel.compare.statistics.intervals import MANY, Spread, measure_spread, power_quantiles
-from scoregate.kernel.types.limit_checks import exceeds_share
+from scoregate.kernel.types.amounts import exceeds_share
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 

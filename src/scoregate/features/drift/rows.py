@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from scoregate.features.drift.estimate import Drift, DriftEstimate, DriftState, estimate_drift
-from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.case_names import rename_cases
+from scoregate.kernel.compare.compared_suites import list_same_suites
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.estimates import Estimate, two_sided_p
 from scoregate.kernel.compare.pairing import Side, case_clusters, score_side
+from scoregate.kernel.compare.row_labels import RowSides
 from scoregate.kernel.compare.statistics.significance import correct_by_direction
-from scoregate.kernel.compare.suite_pairs import list_same_suites
 from scoregate.kernel.types.runs.evidence import Use
 from scoregate.kernel.types.runs.policy import Criteria
 from scoregate.kernel.types.runs.run import Run, SuiteResult

@@ -13,13 +13,13 @@ from scoregate.kernel.judge.judgement import CompareRuns, Judged
 from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
 
 if TYPE_CHECKING:
-    from scoregate.kernel.compare.adjusted_rows import AdjustRows
     from scoregate.kernel.compare.comparison import CriteriaOf
-    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.compare.row_labels import AdjustRows
+    from scoregate.kernel.judge.judgement import Baseline
     from scoregate.kernel.judge.settings import Settings
     from scoregate.kernel.types.runs.run import Run
     from scoregate.kernel.types.runs.run_scope import RunShard
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 _OTHER_COMMIT = "The drift control ran at another commit than the baseline's, so nothing is corrected."
 
@@ -62,7 +62,7 @@ class DriftStep(Step):
 
     def sections(self, judged: Judged) -> Iterator[Section]:
         from scoregate.features.drift.section import describe_drift
-        from scoregate.kernel.types.sections import Place, Section
+        from scoregate.kernel.types.slots import Place, Section
 
         yield Section(self.name, Place.ROWS, sentences=tuple(describe_drift(judged.comparison)))
 

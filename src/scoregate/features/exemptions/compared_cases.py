@@ -7,8 +7,7 @@ from functools import partial
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.quarantine import Sides, leave_out_quarantine
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import CompareRuns
+from scoregate.kernel.judge.judgement import Baseline, CompareRuns
 from scoregate.kernel.types.exemptions import Exemptions
 from scoregate.kernel.types.runs.run import Run
 

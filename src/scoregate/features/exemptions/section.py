@@ -16,7 +16,7 @@ from scoregate.features.exemptions.view import (
 )
 from scoregate.kernel.types.exemptions import ExemptionState
 from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.sections import CaseNote, Place, Section
+from scoregate.kernel.types.slots import CaseNote, Place, Section
 
 if TYPE_CHECKING:
     from scoregate.kernel.judge.judgement import Judged

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
     from scoregate.kernel.job.comment_command import CommandKind
     from scoregate.kernel.job.job import JobContext
-    from scoregate.kernel.judge.baseline import Baseline
+    from scoregate.kernel.judge.judgement import Baseline
     from scoregate.kernel.judge.settings import Settings
     from scoregate.kernel.run.partial_run import Excuse
     from scoregate.kernel.types.runs.run import Run
-    from scoregate.kernel.types.sections import Section
-    from scoregate.kernel.types.slots import Slots
+    from scoregate.kernel.types.slots import Section, Slots
 
 
 class ExemptionsStep(Step):

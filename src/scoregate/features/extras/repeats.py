@@ -11,7 +11,7 @@ from scoregate.kernel.compare.pairing import find_undecided_cases
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import Work
 from scoregate.kernel.judge.archive import BASE_FOLDER, EXTRA, RUN_FOLDER
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind
 from scoregate.kernel.run.plan import restrict_plan
 from scoregate.kernel.types.runs import number_format

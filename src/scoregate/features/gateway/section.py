@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scoregate.features.gateway.view import CallsRow, CallsTable, build_calls_table
 from scoregate.kernel.judge.judgement import Judged
-from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Place, Section
 
 if TYPE_CHECKING:
     from scoregate.kernel.report.view import ReportView

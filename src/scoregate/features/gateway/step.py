@@ -14,7 +14,7 @@ from scoregate.kernel.judge.judgement import Judged
 if TYPE_CHECKING:
     from scoregate.kernel.job.job import JobContext
     from scoregate.kernel.run.recording import Recorder
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class GatewayStep(Step):

@@ -23,7 +23,7 @@ from scoregate.kernel.job.baseline.stored import MOST_ANCESTORS, NearestCommit, 
 from scoregate.kernel.job.baseline.unpack import unpack_run
 from scoregate.kernel.job.github.base import BaseCommit
 from scoregate.kernel.job.github.context import Connection
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.runs.run import Run
 

@@ -22,8 +22,7 @@ from scoregate.kernel.types.runs.case_columns import Columns, percentiles
 from scoregate.kernel.types.runs.case_means import list_case_means
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.evidence import MEASURED_SOURCES, Evidence, Use, does_count
-from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
-from scoregate.kernel.types.runs.run_costs import list_started_scripts
+from scoregate.kernel.types.runs.run import Run, Script, SuiteResult, list_started_scripts
 
 # A run from outside these years has a wrong clock; each month may be a partition of its own.
 _FIRST_MONTH, _LAST_MONTH = 200001, 209912

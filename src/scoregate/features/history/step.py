@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoregate.kernel.host.runner import in_ci
 from scoregate.kernel.job.steps import Step
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.slots import Slots
 

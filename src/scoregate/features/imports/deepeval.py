@@ -34,7 +34,7 @@ from scoregate.features.imports.suites import CaseKeys, Suite
 from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint, Setup
 from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
-from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.identity import split_position
 from scoregate.kernel.types.test_outcomes import TestOutcome, TestOutcomes
 from scoregate.kernel.types.text import parse_number
 

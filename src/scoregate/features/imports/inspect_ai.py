@@ -39,8 +39,7 @@ from scoregate.kernel.run.documents.files import (
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, Setup, SetupPart
 from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.kernel.types.identity import digest
-from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.identity import digest, split_position
 from scoregate.kernel.types.text import is_whole_number, parse_amount, parse_number
 
 # The values of inspect's own `value_to_float`.

@@ -32,7 +32,7 @@ from scoregate.features.imports.suites import CaseKeys, Suite
 from scoregate.kernel.run.documents.files import Part, ResultFile, parse_document
 from scoregate.kernel.types.event_values import Setup, SetupPart
 from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
-from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.identity import split_position
 from scoregate.kernel.types.text import parse_number
 
 _NEEDED = ("name", "cases", "failures")

@@ -28,9 +28,8 @@ from scoregate.features.imports.deepeval_runs import (
 )
 from scoregate.features.imports.reader import Reader
 from scoregate.kernel.host.user_ids import Identity
-from scoregate.kernel.run.launch.events import EmitEvent, EventsReceived, Filtered, Notice
-from scoregate.kernel.run.launch.layer import LeftResults
-from scoregate.kernel.run.launch.recorded_tests import is_failure
+from scoregate.kernel.run.launch.layer import EmitEvent, EventsReceived, Filtered, LeftResults, Notice
+from scoregate.kernel.run.launch.tail import is_failure
 from scoregate.kernel.run.plan import Launch, ResultImport, RowColumns
 from scoregate.kernel.types.events import Event, SuiteStarted
 from scoregate.kernel.types.records import record

@@ -28,8 +28,7 @@ from scoregate.kernel.run.documents.row_files import FileRow, read_rows
 from scoregate.kernel.run.plan import RowColumns
 from scoregate.kernel.types.event_values import Setup
 from scoregate.kernel.types.events import Event, SuiteFinished, SuiteStarted
-from scoregate.kernel.types.identity import bounded_name, digest
-from scoregate.kernel.types.positions import split_position
+from scoregate.kernel.types.identity import bounded_name, digest, split_position
 from scoregate.kernel.types.runs.clusters import may_name_cluster
 from scoregate.kernel.types.text import parse_number
 

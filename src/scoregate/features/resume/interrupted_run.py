@@ -18,8 +18,8 @@ from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import read_run
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.code_digest import OUTPUT
-from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.run.reuse import ReusableResults, offer_results, suite_key
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.policy import Policy

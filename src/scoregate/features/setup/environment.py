@@ -18,7 +18,7 @@ from scoregate import __version__
 from scoregate.errors import InstallError
 from scoregate.features.setup.declare import INSTALL, INSTALL_GROUPS, PYTHON
 from scoregate.features.setup.install import AUTO
-from scoregate.features.setup.install.groups import WantedGroups
+from scoregate.features.setup.install.python_project import WantedGroups
 from scoregate.features.setup.interpreter import find_interpreter
 from scoregate.kernel.host.file_access import create_file
 from scoregate.kernel.host.process import ChildExit, ChildProcess, OutputTail, run_child, visible_environment

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scoregate.errors import SettingsError
-from scoregate.features.setup.install.groups import WantedGroups
+from scoregate.features.setup.install.python_project import WantedGroups
 from scoregate.kernel.host.process import visible_environment
 from scoregate.kernel.run.interpreter import Interpreter
 

@@ -9,10 +9,10 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from scoregate.features.slices.declare import MOST_FIELDS
-from scoregate.kernel.types.runs.case_fields import TAG_FIELDS, find_field
 from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.clusters import TAG_FIELDS, find_field
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 
 SuiteSlices: TypeAlias = Mapping[str, Mapping[str, Sequence[int]]]
 """The cases of each slice of a suite, by field and value, as rows of their first trials in the suite's columns."""

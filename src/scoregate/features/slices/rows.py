@@ -10,12 +10,12 @@ from typing import TypeAlias
 from scoregate.features.slices.cases import SuiteSlices, list_cases, slice_name
 from scoregate.features.slices.keys import TABLE, SliceRow, SliceTable, UncomparedValues
 from scoregate.features.slices.sides import SlicedSuite, SliceSides
-from scoregate.kernel.compare.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.kernel.compare.compared_suites import COMPARED
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.lost_scores import CaseSets
 from scoregate.kernel.compare.pairing import case_clusters
+from scoregate.kernel.compare.row_labels import AdjustRows, RowSides, label_adjusted
 from scoregate.kernel.types.runs.policy import Criteria
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 

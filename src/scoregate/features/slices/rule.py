@@ -11,14 +11,12 @@ from scoregate.features.slices.keys import TABLE, SliceTable
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.gate.baseline_rules import check_row, find_limit, list_gate_limits
-from scoregate.kernel.gate.check import SuiteCheck, WatchedRows
+from scoregate.kernel.gate.check import SuiteCheck, WatchedRows, describe_rows
 from scoregate.kernel.gate.families import GateLimit
 from scoregate.kernel.gate.finding import Finding, SuiteContext
-from scoregate.kernel.gate.silence import describe_rows
 from scoregate.kernel.gate.suite_rules import match_limit
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, exceeds
 from scoregate.kernel.types.declarations.kernel import LIMITS_APPLY, REGRESSION
-from scoregate.kernel.types.limit_checks import exceeds
 from scoregate.kernel.types.runs.policy import Limits
 from scoregate.kernel.types.runs.run import SuiteResult
 

@@ -16,7 +16,7 @@ from scoregate.kernel.gate import Verdict
 from scoregate.kernel.report.heading import is_unwatched, list_warned
 from scoregate.kernel.report.result_json import MEANS, TESTS, to_row_data
 from scoregate.kernel.report.text import display_name, shorten_list
-from scoregate.kernel.types.sections import Place, Section, UnwatchedDrop
+from scoregate.kernel.types.slots import Place, Section, UnwatchedDrop
 
 if TYPE_CHECKING:
     from scoregate.kernel.judge.judgement import Judged

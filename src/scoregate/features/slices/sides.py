@@ -9,13 +9,13 @@ from statistics import fmean
 
 from scoregate.features.slices.case_table import CaseTable, make_case_table
 from scoregate.features.slices.cases import SuiteSlices, list_cases
-from scoregate.kernel.compare.adjusted_rows import RowSides
 from scoregate.kernel.compare.agreeing_runs import suites_with_evaluator
 from scoregate.kernel.compare.compared_suites import ComparedSuite
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel, with_estimate
 from scoregate.kernel.compare.estimates import NoEstimate
 from scoregate.kernel.compare.lost_scores import CaseSets, LostScores, find_lost_scores
 from scoregate.kernel.compare.pairing import Pairs, Side, pair_sides, score_side
+from scoregate.kernel.compare.row_labels import RowSides
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_means import TrialValue
 from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count

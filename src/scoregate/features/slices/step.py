@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
     from scoregate.kernel.gate.check import SuiteCheck
     from scoregate.kernel.types.runs.run import SuiteResult
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class SlicesStep(Step):

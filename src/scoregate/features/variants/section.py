@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scoregate.features.variants.keys import RANKINGS
 from scoregate.features.variants.view import VariantTable, build_variant_tables, variant_data
 from scoregate.kernel.judge.judgement import Judged
-from scoregate.kernel.types.sections import Place, Section
+from scoregate.kernel.types.slots import Place, Section
 
 if TYPE_CHECKING:
     from scoregate.kernel.report.view import ReportView

@@ -11,7 +11,7 @@ from scoregate.kernel.judge.judgement import ComparedSides, CompareRuns, Judged
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
 
 
 class VariantsStep(Step):

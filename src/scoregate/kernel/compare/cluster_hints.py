@@ -14,12 +14,12 @@ from glob import escape
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.pairing import list_differences, pair_means, score_side
-from scoregate.kernel.compare.statistics.group_test import GroupTest, test_groups
+from scoregate.kernel.compare.statistics.joint_test import GroupTest, test_groups
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.clusters import PART, find_cluster, may_name_cluster
 from scoregate.kernel.types.runs.evidence import Use
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 
 # The share of runs with independent cases that may get a hint, over all suites, evaluators and groupings.
 _LEVEL = 0.02

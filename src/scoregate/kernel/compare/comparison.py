@@ -8,11 +8,16 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TypeAlias
 
-from scoregate.kernel.compare.adjusted_rows import AdjustRows, RowSides, label_adjusted
 from scoregate.kernel.compare.agreeing_runs import select_agreeing
 from scoregate.kernel.compare.case_names import rename_base_cases, rename_cases
 from scoregate.kernel.compare.case_selection import add_kept_means, exclude_kept_cases
-from scoregate.kernel.compare.compared_suites import COMPARED, ComparedSuite, ComparedSuites
+from scoregate.kernel.compare.compared_suites import (
+    COMPARED,
+    ComparedSuite,
+    ComparedSuites,
+    list_same_suites,
+    pair_suites,
+)
 from scoregate.kernel.compare.comparison_rows import (
     Row,
     ScoredRow,
@@ -27,13 +32,12 @@ from scoregate.kernel.compare.flips import Flip, find_flips
 from scoregate.kernel.compare.pairing import Side, score_side
 from scoregate.kernel.compare.quantity_rows import quantity_rows
 from scoregate.kernel.compare.quarantine import QuarantinedCase
-from scoregate.kernel.compare.row_labels import label_rows, mark_lost_scores
+from scoregate.kernel.compare.row_labels import AdjustRows, RowSides, label_adjusted, label_rows, mark_lost_scores
 from scoregate.kernel.compare.run_movement import collect_run_means
 from scoregate.kernel.compare.setups import describe_setup_change
-from scoregate.kernel.compare.suite_pairs import list_same_suites, pair_suites
 from scoregate.kernel.compare.tool_changes import describe_tool_changes
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
-from scoregate.kernel.types.positions import find_positional_names
+from scoregate.kernel.types.identity import find_positional_names
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count

@@ -17,10 +17,10 @@ from scoregate.kernel.compare.ratios import Ratio
 from scoregate.kernel.compare.run_movement import RunMovement, measure_movement
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
 from scoregate.kernel.compare.statistics.intervals import measure_spread
+from scoregate.kernel.types.amounts import exceeds_share, round_off
 from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
-from scoregate.kernel.types.limit_checks import exceeds_share, round_off
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialOrigin
 from scoregate.kernel.types.runs.policy import Criteria

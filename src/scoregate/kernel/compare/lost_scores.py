@@ -11,7 +11,7 @@ from math import isfinite
 from scoregate.kernel.compare.estimates import one_sided_p
 from scoregate.kernel.compare.pairing import Side, case_clusters, evaluator_error_rows, pair_sides
 from scoregate.kernel.compare.statistics.significance import benjamini_hochberg
-from scoregate.kernel.types.limit_checks import exceeds
+from scoregate.kernel.types.amounts import exceeds
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.case_means import TrialValue, number_slots

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from scoregate.errors import RecordError
+from scoregate.kernel.compare.compared_suites import pair_suites
 from scoregate.kernel.compare.earlier_runs import leave_out_cases
-from scoregate.kernel.compare.suite_pairs import pair_suites
 from scoregate.kernel.types.exemptions import STABLE_CASES, Exemptions, QuarantinedCases, StableCase
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns

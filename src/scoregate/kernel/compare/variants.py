@@ -13,9 +13,8 @@ from scoregate.kernel.compare.leader import Lead, compare_with_leader, correct_l
 from scoregate.kernel.compare.pairing import Side, evaluator_error_rows, score_side
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
 from scoregate.kernel.compare.statistics.intervals import required_clusters
-from scoregate.kernel.types.amounts import find_known
+from scoregate.kernel.types.amounts import exceeds_share, find_known
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
-from scoregate.kernel.types.limit_checks import exceeds_share
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns, percentiles
 from scoregate.kernel.types.runs.policy import Criteria

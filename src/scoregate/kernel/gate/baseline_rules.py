@@ -11,7 +11,7 @@ from scoregate.kernel.compare.setups import describe_model_change, describe_unkn
 from scoregate.kernel.gate.families import GateLimit, is_collapse
 from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.suite_rules import format_digits, format_percent, match_limit
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, exceeds, exceeds_share, reaches
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.declarations.kernel import (
     COMPARABLE,
@@ -22,7 +22,6 @@ from scoregate.kernel.types.declarations.kernel import (
     SCORES_REMAIN,
 )
 from scoregate.kernel.types.exemptions import AcceptedRegression
-from scoregate.kernel.types.limit_checks import exceeds, exceeds_share, reaches
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Limits, Severity
 

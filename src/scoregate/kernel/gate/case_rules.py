@@ -11,10 +11,9 @@ from scoregate.kernel.compare.estimates import one_sided_p
 from scoregate.kernel.compare.pairing import Side, case_clusters, pair_sides
 from scoregate.kernel.compare.statistics.significance import exact_sign_flip_p
 from scoregate.kernel.gate.finding import Finding, SuiteContext
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, reaches
 from scoregate.kernel.types.declarations.kernel import CRITICAL_CASE, CRITICAL_CASES_REMAIN, NEW_ERRORS
 from scoregate.kernel.types.exemptions import AcceptedRegression, matches_case
-from scoregate.kernel.types.limit_checks import reaches
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.case_means import TrialValue
 from scoregate.kernel.types.runs.cases import Status

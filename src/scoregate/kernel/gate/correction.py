@@ -22,7 +22,7 @@ from scoregate.kernel.gate.families import (
 )
 from scoregate.kernel.gate.finding import RatioTest, SuiteContext
 from scoregate.kernel.gate.quantity_rules import measure_ratios
-from scoregate.kernel.types.limit_checks import reaches
+from scoregate.kernel.types.amounts import reaches
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria, Severity
 

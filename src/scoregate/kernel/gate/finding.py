@@ -11,7 +11,7 @@ from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Measure, Row
 from scoregate.kernel.compare.evaluator_changes import EvaluatorChange
 from scoregate.kernel.gate.families import Families
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit, Rule
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy

@@ -17,14 +17,16 @@ from scoregate.kernel.gate.finding import Finding, RatioTest, SuiteContext
 from scoregate.kernel.types.amounts import (
     NOT_REPORTED,
     Amount,
+    Conclusion,
     Unknown,
     add,
     check_limit,
+    exceeds,
     find_known,
     find_missing,
     lack_prices,
+    round_off,
 )
-from scoregate.kernel.types.conclusion import Conclusion
 from scoregate.kernel.types.declarations.kernel import (
     COST,
     COST_RATIO,
@@ -34,7 +36,6 @@ from scoregate.kernel.types.declarations.kernel import (
     TOKENS_RATIO,
 )
 from scoregate.kernel.types.evaluation import Usage
-from scoregate.kernel.types.limit_checks import exceeds, round_off
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns, percentiles
 from scoregate.kernel.types.runs.run import Run, SuiteResult

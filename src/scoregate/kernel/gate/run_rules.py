@@ -10,7 +10,7 @@ from typing import Any
 
 from scoregate.kernel.gate.case_rules import CRITICAL
 from scoregate.kernel.gate.finding import Finding, RunContext
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.declaration import Limit
 from scoregate.kernel.types.declarations.kernel import (
     BASE_PRESENT,

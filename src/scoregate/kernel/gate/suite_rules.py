@@ -10,7 +10,7 @@ from scoregate.kernel.compare.agreement import describe_reviews, digest_fingerpr
 from scoregate.kernel.compare.statistics.intervals import measure_spread, wilson_interval
 from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.gate.run_rules import explains_gaps, find_script_failures
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, exceeds, reaches
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.declarations.kernel import (
     ASSERT_TEST,
@@ -24,7 +24,6 @@ from scoregate.kernel.types.declarations.kernel import (
     SUITE_FINISHED,
     SUITE_IS_VALID,
 )
-from scoregate.kernel.types.limit_checks import exceeds, reaches
 from scoregate.kernel.types.runs.case_means import count_passes, list_case_means
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.policy import Severity

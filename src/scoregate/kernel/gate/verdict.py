@@ -18,7 +18,19 @@ from scoregate.kernel.gate.baseline_rules import (
     check_small_rows,
 )
 from scoregate.kernel.gate.case_rules import check_critical_cases, check_critical_cases_remain, check_new_errors
-from scoregate.kernel.gate.check import Check, RunCheck, SuiteCheck, apply_checks, order_checks
+from scoregate.kernel.gate.check import (
+    Check,
+    RunCheck,
+    SuiteCheck,
+    apply_checks,
+    explain_critical_cases,
+    explain_drops,
+    explain_judge_agreement,
+    explain_lost_scores,
+    explain_pass_rate,
+    explain_regressions,
+    order_checks,
+)
 from scoregate.kernel.gate.correction import SCORES, correct_gates
 from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
 from scoregate.kernel.gate.quantity_rules import check_quantity_limits, check_quantity_ratios
@@ -37,14 +49,6 @@ from scoregate.kernel.gate.run_rules import (
     check_scripts_report,
     check_stopped,
 )
-from scoregate.kernel.gate.silence import (
-    explain_critical_cases,
-    explain_drops,
-    explain_judge_agreement,
-    explain_lost_scores,
-    explain_pass_rate,
-    explain_regressions,
-)
 from scoregate.kernel.gate.suite_rules import (
     check_assertions,
     check_complete,
@@ -54,7 +58,7 @@ from scoregate.kernel.gate.suite_rules import (
     check_pass_rate,
     match_limit,
 )
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.kernel import (
     ASSERT_TEST,
     BASE_PRESENT,

@@ -18,7 +18,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.errors import GitError
-from scoregate.kernel.host.isolation.trees import remove_tree
+from scoregate.kernel.host.isolation.shared_tree import remove_tree
 from scoregate.kernel.host.process import visible_environment
 from scoregate.kernel.host.runner import in_container
 from scoregate.kernel.host.secrets import secret_values

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -340,3 +340,21 @@ def visible_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if not is_forbidden and not any(token in value for token in tokens):
             visible[name] = value
     return visible
+
+
+_T = TypeVar("_T")
+
+
+async def run_until_stopped(stop: anyio.Event, work: Awaitable[_T], *, stopped: _T) -> _T:
+    """Await the work and return its result; cancel it and return `stopped` when the event is set."""
+    result = stopped
+
+    async def end(scope: anyio.CancelScope) -> None:
+        await stop.wait()
+        scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(end, tasks.cancel_scope)
+        result = await work
+        tasks.cancel_scope.cancel()
+    return result

@@ -21,7 +21,7 @@ from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.job.ports import RecordPlan
 from scoregate.kernel.job.steps import LoadSteps
 from scoregate.kernel.judge.archive import BASE_FOLDER, amend_run
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
 from scoregate.kernel.run.discover.testset_files import find_in_tree

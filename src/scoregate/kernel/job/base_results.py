@@ -9,8 +9,8 @@ from scoregate.kernel.job.job import WRITING_EVENTS, JobContext
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.judge.settings.limit_fields import list_settings, runs_elsewhere
-from scoregate.kernel.run.conditions import read_conditions
 from scoregate.kernel.run.dependencies.tree import Tree
+from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,19 @@ from anyio import to_thread
 
 from scoregate.errors import GitError, GitHubRefused, RecordError, ScoregateError, SettingsError
 from scoregate.kernel.host import git
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import RUN_FILE, read_head, run_folder
 from scoregate.kernel.judge.settings import BaselineKind, PolicySource, Settings, load_settings
 from scoregate.kernel.judge.settings.ownership import with_added_suites
 from scoregate.kernel.judge.settings.sources import OF_BASE, OWN_FILE, SHARED_FILE, Layer, make_file_layer
 from scoregate.kernel.run.discover.files import DEFAULT_FOLDER, TEST_SETS
-from scoregate.kernel.run.plan import SourceKind, SuiteSource
+from scoregate.kernel.run.durations import read_durations
+from scoregate.kernel.run.plan import Plan, SourceKind, SuiteSource
 from scoregate.kernel.run.tree_settings import merge_suite_gates
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.baseline_outputs import BASELINE_OUTPUTS_VARIABLE, dump_baseline_outputs
+from scoregate.kernel.types.runs.run import Run
 
 if TYPE_CHECKING:
     from scoregate.kernel.job.commit_files import CommitFiles
@@ -211,3 +217,29 @@ async def with_base_gates(settings: Settings, files: CommitFiles, folder: str) -
             gates = read_gates(text, shown=f"{name}{OF_BASE}")
             sources.append(SuiteSource(name, SourceKind.TESTSET, suite_ids=(suite,), gates=gates))
     return merge_suite_gates(settings, sources)
+
+
+def add_base_values(planned: PlannedRun, ports: Ports) -> PlannedRun:
+    """The plan with the baseline's outputs for its suites, and with its durations.
+
+    Args:
+        planned: the plan, and the baseline.
+        ports: where files for suites are written.
+    """
+    base = planned.baseline.run
+    # Without a base run, the store has the outputs, if it stays after the run.
+    has_store = base is None and planned.context.connection is None
+    plan = planned.plan if has_store else _add_outputs(planned.plan, base, ports)
+    return replace(planned, plan=replace(plan, durations=read_durations(plan, base)))
+
+
+def _add_outputs(plan: Plan, base: Run | None, ports: Ports) -> Plan:
+    file, identity = ports.scratch / "champions.jsonl", ports.identity
+    with file.open("xb") as lines:
+        lines.writelines(() if base is None else dump_baseline_outputs(base))
+    if identity is not None:
+        file.chmod(0o400)
+        identity.share(file)
+    variables: Mapping[str, str] = {BASELINE_OUTPUTS_VARIABLE: str(file)}
+    launches = (replace(launch, environment={**launch.environment, **variables}) for launch in plan.launches)
+    return replace(plan, launches=tuple(launches))

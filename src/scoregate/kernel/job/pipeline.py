@@ -10,8 +10,8 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from scoregate.kernel.host.cancel import run_until_stopped
-from scoregate.kernel.job.base_values import add_base_values
+from scoregate.kernel.host.process import run_until_stopped
+from scoregate.kernel.job.base_settings import add_base_values
 from scoregate.kernel.job.job import make_report_context
 from scoregate.kernel.job.ports import AmendRun, Ports, Reporting
 from scoregate.kernel.job.steps import (
@@ -27,9 +27,8 @@ from scoregate.kernel.job.steps import (
     measure_more,
     store,
 )
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import compare_sides, judge
-from scoregate.kernel.judge.judgement import ComparedSides, Judged, list_sections
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged, list_sections
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.run.frameworks import describe_frameworks
 from scoregate.kernel.run.interpreter import Interpreter

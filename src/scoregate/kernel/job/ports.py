@@ -11,7 +11,7 @@ import anyio
 
 from scoregate.kernel.host.user_ids import Identity
 from scoregate.kernel.judge.archive import BASE_FOLDER, RUN_FOLDER
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import DiscoveredSuites, Plan, SuiteSource

@@ -27,7 +27,7 @@ from scoregate.kernel.judge.archive.progress import (
 from scoregate.kernel.report.excerpts import format_score, summarize_reasons
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.run.launch import LaunchEvent
-from scoregate.kernel.run.observers import Recording
+from scoregate.kernel.run.recording import Recording
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.reducer import SuiteReducer
 from scoregate.kernel.types.runs.tally import Tally

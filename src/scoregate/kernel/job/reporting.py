@@ -14,7 +14,7 @@ from scoregate.kernel.job.baseline.previous import find_previous_baseline
 from scoregate.kernel.job.job import JobContext, make_publish_target
 from scoregate.kernel.job.ports import Reporting
 from scoregate.kernel.job.steps import LoadSteps, Step
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.runs.run import Run
 
@@ -142,8 +142,7 @@ class _Publishing:
 
     async def publish(self, view: ReportView) -> Delivery:
         from scoregate.kernel.job.publish.delivery import deliver
-        from scoregate.kernel.job.publishers import list_publishers
-        from scoregate.kernel.job.reports import load_renderers
+        from scoregate.kernel.job.reports import list_publishers, load_renderers
 
         target = make_publish_target(self._context, load_renderers())
         return await deliver(view, target, (*list_publishers(target), *self._feature_publishers))

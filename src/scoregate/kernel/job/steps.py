@@ -9,8 +9,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from scoregate.kernel.judge.baseline import Baseline
-from scoregate.kernel.judge.judgement import CompareRuns, Judged, JudgeRun, JudgeStep
+from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged, JudgeRun, JudgeStep
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
 from scoregate.kernel.types.declarations.declaration import RunFacts

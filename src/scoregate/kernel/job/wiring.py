@@ -22,15 +22,14 @@ from scoregate.kernel.job.publish.delivery import write_first_outputs
 from scoregate.kernel.job.reporting import build_reporting
 from scoregate.kernel.job.steps import LoadSteps, list_layers, open_recorder, prepare
 from scoregate.kernel.judge.archive import BASE_FOLDER, RUN_FOLDER, amend_run, read_run
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import COMMAND_LINE
 from scoregate.kernel.run.discovery import FindSuites, discover, find_suites
-from scoregate.kernel.run.env_file import read_env_file
 from scoregate.kernel.run.interpreter import SuiteHost
-from scoregate.kernel.run.observers import Observer
 from scoregate.kernel.run.plan import Plan
-from scoregate.kernel.run.recording import Recorder
+from scoregate.kernel.run.recording import Observer, Recorder
+from scoregate.kernel.run.variables import read_env_file
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judgement import (
+    Baseline,
     ComparedSides,
     CompareRuns,
     Judged,

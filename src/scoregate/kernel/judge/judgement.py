@@ -1,27 +1,65 @@
-"""What a judgement reads and returns, and the hooks that features have in it."""
+"""The baseline: the run that a run is compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.policy import ChosenPolicy, choose_policy
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import BaseReference, Run
 from scoregate.kernel.types.slots import NO_SLOTS, Slot, Slots
 
 if TYPE_CHECKING:
-    from scoregate.kernel.compare.adjusted_rows import AdjustRows
     from scoregate.kernel.compare.agreement import Calibrations
     from scoregate.kernel.compare.comparison import Comparison, CriteriaOf
+    from scoregate.kernel.compare.row_labels import AdjustRows
     from scoregate.kernel.gate import Verdict
     from scoregate.kernel.gate.check import SuiteCheck
     from scoregate.kernel.types.runs.policy import Policy
-    from scoregate.kernel.types.sections import Section
+    from scoregate.kernel.types.slots import Section
+
+UNREADABLE = "a baseline that could not be read"
+
+
+@record
+class Baseline:
+    """What a run is compared with.
+
+    Args:
+        run: None if there is none.
+        note: describes it, or why there is none; empty if none was requested.
+        pool: more runs of the same commit, whose scores count as repeats.
+        folder: where it is on disk; empty if it was downloaded.
+        unreadable: there may be a baseline, or more of it, that could not be read.
+        implicit: no setting names it, so that it is the previous run on a developer's machine.
+        earlier: earlier runs of its branch, with only suites for which nothing changed; None if they are no evidence.
+    """
+
+    run: Run | None
+    note: str = ""
+    pool: tuple[Run, ...] = ()
+    folder: str = ""
+    unreadable: bool = False
+    implicit: bool = False
+    earlier: tuple[Run, ...] | None = None
+
+    @property
+    def reference(self) -> BaseReference | None:
+        """The reference that a run stores. It also records a baseline that could not be read."""
+        if self.run is None:
+            return BaseReference("", UNREADABLE) if self.unreadable else None
+        return BaseReference(self.run.id, self.run.name, self.folder, self.implicit)
+
+    def with_runs(self, change: Callable[[Run], Run]) -> Baseline:
+        """The same with each of its runs changed."""
+        run = None if self.run is None else change(self.run)
+        return replace(self, run=run, pool=tuple(map(change, self.pool)))
+
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 JudgeRun: TypeAlias = "Callable[[Run], Judged]"
@@ -122,6 +160,6 @@ def find_adjusters(steps: Sequence[JudgeStep], run: Run, base: Run | None, crite
 
 def list_sections(judged: Judged) -> list[Section]:
     """What features say in reports."""
-    from scoregate.kernel.types.sections import check_parts
+    from scoregate.kernel.types.slots import check_parts
 
     return [check_parts(section) for step in judged.steps for section in step.sections(judged)]

@@ -18,7 +18,7 @@ from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.suites import PairedSuite
 from scoregate.kernel.report.text import excerpt
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.media import show_references
 from scoregate.kernel.types.runs.cases import CaseResult
 

@@ -19,26 +19,25 @@ from scoregate.kernel.report.cases import (
     format_trace,
     sort_failing,
 )
-from scoregate.kernel.report.context import ReportContext
+from scoregate.kernel.report.context import ReportContext, describe_start
 from scoregate.kernel.report.drops import Drop, build_drops, pick_drops
 from scoregate.kernel.report.failing_trials import FailingTrial, count_failing, pick_failing
 from scoregate.kernel.report.heading import build_title, list_unwatched
 from scoregate.kernel.report.history import build_past_runs
 from scoregate.kernel.report.notices import list_notices
 from scoregate.kernel.report.rows import build_rows
-from scoregate.kernel.report.run_start import describe_start
 from scoregate.kernel.report.suites import Totals, build_paired_suites, build_suites, build_totals
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.report.view import BaselineView, NotableCases, ReportView, RunView, TrialReaders
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import confirmations_of
 from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.sections import Section
 from scoregate.kernel.types.sharding.partition import lacks_shard
+from scoregate.kernel.types.slots import Section
 from scoregate.kernel.types.text import SortKey, natural_sort_key
 
 _MAX_TITLE = 120

@@ -10,10 +10,17 @@ from posixpath import basename, join
 from typing import TypeAlias
 
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.report.case_texts import CaseTexts, build_case_texts
 from scoregate.kernel.report.context import ReportContext, source_url
 from scoregate.kernel.report.conversations import ConversationView, FailedTurns, build_conversation, find_failed_turns
-from scoregate.kernel.report.excerpts import TEXT_LIMIT, format_score, format_value, reason_lines, summarize_reasons
+from scoregate.kernel.report.excerpts import (
+    TEXT_LIMIT,
+    CaseTexts,
+    build_case_texts,
+    format_score,
+    format_value,
+    reason_lines,
+    summarize_reasons,
+)
 from scoregate.kernel.report.failing_trials import DIGITS, FailingTrial, interleave
 from scoregate.kernel.report.text import display_name as shown_name
 from scoregate.kernel.report.text import make_visible, one_line

@@ -34,10 +34,10 @@ from scoregate.kernel.report.notices import describe_ungated
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.frames import find_user_frames
 from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.sections import Place
+from scoregate.kernel.types.slots import Place
 
 _TABLE, _ERRORS, _GATES = 12, 10, 20
 _LONGEST_CASE = 60

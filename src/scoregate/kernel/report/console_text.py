@@ -13,7 +13,7 @@ from rich.text import Text
 
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.text import display_name, one_line
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 

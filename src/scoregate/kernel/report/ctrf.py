@@ -15,7 +15,7 @@ from scoregate.kernel.report.result_json import to_json_value
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult, Status
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
 

@@ -10,10 +10,9 @@ from math import isnan
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.compare.pairing import score_side
-from scoregate.kernel.report.case_texts import CaseTexts
 from scoregate.kernel.report.cases import CasePosition, Snapshot
 from scoregate.kernel.report.context import ReportContext, source_url
-from scoregate.kernel.report.excerpts import format_score
+from scoregate.kernel.report.excerpts import CaseTexts, format_score
 from scoregate.kernel.report.failing_trials import interleave
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns

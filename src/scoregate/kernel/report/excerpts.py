@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoregate.kernel.report.text import display_name, excerpt, make_visible, one_line
 from scoregate.kernel.types.conversation import Conversation, EndReason
@@ -162,3 +162,39 @@ def _split_lines(text: str) -> Iterator[str]:
             continue
         for sentence in _SENTENCE_END.split(line):
             yield from textwrap.wrap(sentence, _WIDTH, drop_whitespace=False) or [""]
+
+
+_MAX_INPUT, _MAX_OUTPUT = 600, 1200
+
+
+class CaseTexts(NamedTuple):
+    """The texts of a case, each of a limited length; empty if unknown.
+
+    `diff` holds the lines in which the output differs from the baseline's, with few lines around them, each with `+`,
+    `-` or a space. Without a difference, `output` holds the beginning of the output.
+    """
+
+    input: str = ""
+    expected: str = ""
+    output: str = ""
+    diff: tuple[str, ...] = ()
+    same_output: bool = False
+
+
+def build_case_texts(question: str, expected: str, output: str, base_output: str) -> CaseTexts:
+    """Build the texts of a case.
+
+    Args:
+        question: the input, without the expected output if that is known.
+        expected: the expected output; empty without one.
+        output: the output.
+        base_output: the output in the baseline; empty if unknown.
+    """
+    diff = diff_lines(base_output, output) if base_output else ()
+    return CaseTexts(
+        excerpt(question, _MAX_INPUT),
+        excerpt(expected, _MAX_INPUT),
+        "" if diff else excerpt(output, _MAX_OUTPUT),
+        diff,
+        same_output=bool(base_output) and not diff,
+    )

@@ -13,9 +13,9 @@ from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.text import display_name
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.sections import Section, UnwatchedDrop
+from scoregate.kernel.types.slots import Section, UnwatchedDrop
 
 _MOST_NAMES, _LONGEST_NAME = 2, 60
 

@@ -26,10 +26,10 @@ from scoregate.kernel.report.junit_xml import (
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
-from scoregate.kernel.types.sections import CaseNote
+from scoregate.kernel.types.slots import CaseNote
 
 _LIMIT = 32 * 1024 * 1024
 

@@ -17,15 +17,15 @@ from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.excerpts import format_score, format_value, list_reasons, summarize_reasons
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.text import display_name, excerpt, one_line
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.event_values import Origin
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseError, CaseKey, CaseResult, Status
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
-from scoregate.kernel.types.runs.key_set import KeySet
-from scoregate.kernel.types.sections import CaseNote
+from scoregate.kernel.types.runs.text_column import KeySet
+from scoregate.kernel.types.slots import CaseNote
 
 __all__ = [
     "DECLARATION",

@@ -19,7 +19,7 @@ from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.templating import make_environment
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
 
 

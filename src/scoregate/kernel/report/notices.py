@@ -13,8 +13,8 @@ from scoregate.kernel.report.base_runs import describe_movement
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.text import shorten_list
 from scoregate.kernel.types.runs import number_format
-from scoregate.kernel.types.sections import Place, Section, list_sentences
 from scoregate.kernel.types.sharding.partition import lacks_shard
+from scoregate.kernel.types.slots import Place, Section, list_sentences
 from scoregate.kernel.types.text import natural_sort_key
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from glob import escape
 
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.report.run_start import RunStart
+from scoregate.kernel.report.context import RunStart
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.run_scope import ExecCall
 
 _RUN = ("scoregate", "run")

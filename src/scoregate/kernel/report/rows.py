@@ -14,7 +14,7 @@ from scoregate.kernel.gate.baseline_rules import describe_few
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.gate.suite_rules import format_digits
 from scoregate.kernel.report.text import display_name
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.exemptions import AcceptedRegression
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format

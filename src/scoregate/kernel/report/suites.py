@@ -21,8 +21,7 @@ from scoregate.kernel.report.spending import (
     format_spending,
     measure_spending,
 )
-from scoregate.kernel.types.amounts import find_known
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion, find_known
 from scoregate.kernel.types.event_values import Origin
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -32,8 +31,7 @@ from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
 from scoregate.kernel.types.runs.evidence import TrialOrigin, Use
 from scoregate.kernel.types.runs.past_runs import SuiteMetrics
-from scoregate.kernel.types.runs.run import SuiteResult
-from scoregate.kernel.types.runs.run_costs import sum_costs, sum_tokens
+from scoregate.kernel.types.runs.run import SuiteResult, sum_costs, sum_tokens
 
 
 @record

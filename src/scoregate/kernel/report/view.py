@@ -14,15 +14,14 @@ from scoregate.kernel.report.heading import find_mark, list_unwatched
 from scoregate.kernel.report.history import PastRunView
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.suites import PairedSuite, SuiteView, Totals
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import Confirmation
 from scoregate.kernel.types.runs.reuse import ReusedRun
-from scoregate.kernel.types.sections import Place, Section, select_sections
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.slots import NO_SLOTS, Place, Section, Slots, select_sections
 from scoregate.kernel.types.text import natural_sort_key
 
 _STATE_ORDER = tuple(ReportState)

@@ -18,8 +18,8 @@ from scoregate.kernel.run.discover.settings_sources import find_commands, find_c
 from scoregate.kernel.run.discover.skills import find_skills
 from scoregate.kernel.run.discover.testset_files import find_test_sets
 from scoregate.kernel.run.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
-from scoregate.kernel.run.required_variables import check_required_env
 from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.run.variables import check_required_env
 from scoregate.kernel.types.runs.arms import Arm
 from scoregate.kernel.types.text import matches_filters
 

@@ -6,12 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
+from pydantic import ValidationError
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive import EARLIER, RUN_FOLDER, read_run
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.limit_fields import LimitFields
+from scoregate.kernel.judge.settings.sources import COMMAND_LINE
+from scoregate.kernel.judge.settings.tables import Command, RowSettings
 from scoregate.kernel.run.launch import EventsReceived
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.event_values import ErrorInfo
@@ -27,11 +32,12 @@ from scoregate.kernel.types.events import (
 )
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.policy import list_one_run_limits
 from scoregate.kernel.types.runs.reducer import SuiteReducer
 from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import ExecCall
 from scoregate.kernel.types.runs.suite_labels import suite_label
-from scoregate.kernel.types.selection.case_choice import CaseLabels
-from scoregate.kernel.types.selection.partial import CaseSelection
+from scoregate.kernel.types.selection import CaseLabels, CaseSelection
 
 _OWN_SDK = "scoregate "
 _FAILING = (Status.FAILED, Status.ERRORED)
@@ -234,3 +240,52 @@ def _read_runs(out: Path) -> Iterator[Run]:
     for folder in (out / RUN_FOLDER, *sorted(out.glob(f"{EARLIER}/[0-9]*/"), reverse=True)):
         with suppress(RecordError):
             yield read_run(folder)
+
+
+def describe_exec_call(settings: Settings, redact: Callable[[str], str]) -> ExecCall | None:
+    """The call of `scoregate exec` that made these settings; None for `scoregate run`.
+
+    Args:
+        settings: the settings of the run.
+        redact: removes secrets from a text.
+    """
+    if settings.origin("commands") != COMMAND_LINE or not settings.commands:
+        return None
+    command = settings.commands[0]
+    return ExecCall(tuple(map(redact, _list_options(command))), tuple(map(redact, command.run)), command.cwd)
+
+
+def _list_options(command: Command) -> Iterator[str]:
+    """The options that say how results are read, with their values."""
+    named = (("--junit", command.junit), ("--junit-scores", command.junit_scores), ("--import", command.imports))
+    for option, values in named:
+        for value in values:
+            yield from (option, value)
+    for column in _list_columns(command.rows) if command.rows is not None else ():
+        yield from ("--rows", column)
+
+
+def _list_columns(rows: RowSettings) -> Iterator[str]:
+    for key, value in rows.model_dump(exclude_defaults=True).items():
+        for each in value if isinstance(value, tuple) else (value,):
+            yield f"{key}={str(each).lower() if isinstance(each, bool) else each}"
+
+
+def with_one_run_limits(settings: Settings, policy: Mapping[str, Any]) -> Settings:
+    """The settings with the limits that were set for one run alone: the project's file doesn't have them.
+
+    Args:
+        settings: the settings of the project.
+        policy: the policy in the record of the run.
+
+    Raises:
+        RecordError: a limit in the record is not valid.
+    """
+    one_run_limits = [each for each in list_one_run_limits(policy) if each.name in LimitFields.model_fields]
+    try:
+        limits = LimitFields.model_validate({each.name: each.value for each in one_run_limits})
+    except ValidationError as error:
+        raise RecordError(f"the limits in the record of the run are not valid: {error!s:.500}") from None
+    values = {each.name: getattr(limits, each.name) for each in one_run_limits}
+    origins = {tuple(filter(None, (each.name, each.path))): each.place for each in one_run_limits}
+    return settings.model_copy(update={**values, "origins": {**settings.origins, **origins}})

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import anyio
+from pydantic_core import to_json
 
 from scoregate import __version__
 from scoregate.kernel.host import git
-from scoregate.kernel.host.cancel import run_until_stopped
-from scoregate.kernel.host.process import OpenChild, open_child
+from scoregate.kernel.host.process import OpenChild, open_child, run_until_stopped
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.host.user_ids import Identity
 from scoregate.kernel.judge.archive import BASE_FOLDER, CONTROL, RUN_FOLDER, RunWriter
 from scoregate.kernel.judge.settings import Settings, ShowOutputs
-from scoregate.kernel.run.conditions import read_conditions
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, list_settings
+from scoregate.kernel.run.code_digest import read_code
 from scoregate.kernel.run.dependencies.project import open_use_recorder
 from scoregate.kernel.run.launch import (
     CallService,
@@ -38,21 +40,81 @@ from scoregate.kernel.run.launch import (
     launch_all,
     open_layers,
 )
-from scoregate.kernel.run.observers import Observer
-from scoregate.kernel.run.partial_run import CaseFilter, Excuse, FailureLimit
+from scoregate.kernel.run.partial_run import CaseFilter, Excuse, FailureLimit, describe_exec_call
 from scoregate.kernel.run.plan import Plan
-from scoregate.kernel.run.required_variables import LateNeeds
-from scoregate.kernel.run.run_call import describe_exec_call
 from scoregate.kernel.run.run_recorder import FLUSH_EVERY_S, RunRecorder
+from scoregate.kernel.run.variables import LateNeeds
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.reducer import RunReducer
-from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
+from scoregate.kernel.types.runs.cases import CaseResult
+from scoregate.kernel.types.runs.model_calls import CallTotals
+from scoregate.kernel.types.runs.reducer import RunReducer, SuiteReducer
+from scoregate.kernel.types.runs.run import Conditions, Run, RunCode, RunEnd
 from scoregate.kernel.types.runs.run_scope import RunScope
+from scoregate.kernel.types.runs.tally import Tally
 
-if TYPE_CHECKING:  # only some runs record files
+if TYPE_CHECKING:
     from scoregate.kernel.run.dependencies.head_checkout import HeadCheckout
     from scoregate.kernel.run.dependencies.recording import UseRecorder
+
+
+class Recording(Protocol):
+    """The results so far: of all scripts on one machine, or of all parts on a cluster.
+
+    Attributes:
+        launches: the number of scripts.
+        message: the message of the run.
+        finished: the trials that the last event finished, each with its suite.
+    """
+
+    launches: int
+    message: str | None
+    finished: list[tuple[SuiteReducer, CaseResult]]
+
+    @property
+    def stage(self) -> str:
+        """The name of the folder of the run."""
+        ...
+
+    def count_calls(self) -> CallTotals | None:
+        """The calls of models so far; None if they aren't counted."""
+        ...
+
+    def tallies(self) -> Iterator[tuple[str, Tally]]:
+        """How far every suite is, each with its script."""
+        ...
+
+
+Observer: TypeAlias = Callable[[LaunchEvent, Recording], None]
+
+
+_SETTINGS = ("model", "model_base_url", "model_headers")
+
+
+async def read_conditions(root: Path, settings: Settings, tree: git.WorkTree | None) -> Conditions:
+    """The conditions of a run of the project now; the folder of reports is not one of them.
+
+    Args:
+        root: the project.
+        settings: the settings of the project.
+        tree: what is checked out; None outside a repository.
+    """
+    chosen = {name: getattr(settings, name) for name in _SETTINGS}
+    chosen |= {each.name: each.of(settings) for each in list_settings(Effect.DECIDES_RESULTS)}
+    if rules := settings.criteria().score_settings:
+        chosen["evaluators"] = rules
+    if clusters := settings.policy().cluster_settings:
+        chosen["cluster"] = clusters
+    for each in sorted(FEATURE_SETTINGS, key=lambda each: each.name):  # whatever the order of features
+        if each.condition is not None and (condition := each.condition(each.of(settings))):
+            chosen[each.name] = condition
+    values = to_json(chosen, serialize_unknown=True)
+    digest, left_out = hashlib.blake2b(values, digest_size=8).hexdigest(), root / settings.out
+    if tree is None:
+        return Conditions(None, digest)
+    code = await read_code(root, tree, left_out=left_out)
+    return Conditions(code.whole, digest, code.tracked, code.untracked)
 
 
 @record

@@ -23,7 +23,7 @@ from scoregate.kernel.run.launch import (
     count_calls,
 )
 from scoregate.kernel.run.plan import Plan, SuiteSource
-from scoregate.kernel.types.event_numbers import drop_invalid_numbers
+from scoregate.kernel.types.event_json import drop_invalid_numbers
 from scoregate.kernel.types.event_values import INTERRUPTED, ErrorInfo
 from scoregate.kernel.types.events import SuiteStarted
 from scoregate.kernel.types.runs.cases import CaseResult

@@ -1,8 +1,4 @@
-"""Amounts such as costs and tokens: a number, a sum of which a part is unknown, or the reason why nothing is known.
-
-Only `add` sums them, and only `check_limit` and `uses_up` compare them with a limit. So an unknown part is never taken
-for 0.
-"""
+"""What a comparison with a limit, a rule and a run conclude."""
 
 from __future__ import annotations
 
@@ -10,9 +6,45 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeAlias
 
-from scoregate.kernel.types.conclusion import Conclusion
-from scoregate.kernel.types.limit_checks import exceeds, reaches
 from scoregate.kernel.types.records import record
+
+
+class Conclusion(StrEnum):
+    """The conclusion of a rule or a run. A failure is certain, so `failed` wins over `unmeasurable`."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNMEASURABLE = "unmeasurable"
+
+
+_DIGITS = 12
+
+
+def round_off(value: float) -> float:
+    """A number without the last digits, in which sums of floats differ: to twelve decimals and twelve digits."""
+    return float(f"{round(value, _DIGITS):.{_DIGITS}g}")
+
+
+def exceeds(value: float, limit: float) -> bool:
+    """Whether a value is above a limit."""
+    return round_off(value) > round_off(limit)
+
+
+def reaches(value: float, limit: float) -> bool:
+    """Whether a value is a limit or above it."""
+    return round_off(value) >= round_off(limit)
+
+
+def exceeds_share(number: float, total: float, share: float) -> bool:
+    """Whether a number is more than a share of a total; False without a total.
+
+    Args:
+        number: a part of the total.
+        total: at least 0.
+        share: the largest share that is allowed, in [0, 1].
+    """
+    return bool(total) and exceeds(number / total, share)
+
 
 _LONGEST_NAME = 100
 

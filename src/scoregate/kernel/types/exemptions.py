@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from scoregate.kernel.types.limit_checks import exceeds
+from scoregate.kernel.types.amounts import exceeds
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.slots import Slot
 

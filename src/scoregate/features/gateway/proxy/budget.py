@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from scoregate.kernel.types.amounts import BudgetUse, check_limit, uses_up
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import BudgetUse, Conclusion, check_limit, uses_up
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.records import record
 from scoregate.models.budget import describe_unknown_price

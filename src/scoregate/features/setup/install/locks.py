@@ -6,7 +6,6 @@ import re
 
 from scoregate.errors import InstallError
 from scoregate.features.setup.install.files import read_toml
-from scoregate.features.setup.install.groups import ChosenGroups, WantedGroups
 from scoregate.features.setup.install.pipfile_lock import PIPFILE_LOCK, read_pipfile_lock
 from scoregate.features.setup.install.plan import (
     PIP_INSTALL,
@@ -21,7 +20,9 @@ from scoregate.features.setup.install.python_project import (
     GROUP,
     PYPROJECT,
     UV_LOCK,
+    ChosenGroups,
     PythonProject,
+    WantedGroups,
     find_lock_above,
     find_uv_lock,
     read_python_project,

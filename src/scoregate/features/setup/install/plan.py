@@ -7,8 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
-from scoregate.features.setup.install.groups import WantedGroups
-from scoregate.features.setup.install.python_project import PythonProject
+from scoregate.features.setup.install.python_project import PythonProject, WantedGroups
 from scoregate.kernel.types.records import record
 
 Words: TypeAlias = tuple[str, ...]

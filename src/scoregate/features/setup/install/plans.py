@@ -9,7 +9,6 @@ from pathlib import Path
 from scoregate.errors import InstallError
 from scoregate.features.setup.declare import INSTALL, INSTALL_GROUPS, PYTHON_VERSION
 from scoregate.features.setup.install import AUTO, NODE, NONE
-from scoregate.features.setup.install.groups import WantedGroups
 from scoregate.features.setup.install.locks import (
     PDM_LOCK,
     POETRY_LOCK,
@@ -24,7 +23,13 @@ from scoregate.features.setup.install.locks import (
 )
 from scoregate.features.setup.install.pipfile_lock import PIPFILE_LOCK
 from scoregate.features.setup.install.plan import InstallPlan, InstallRequest, PlanInstall
-from scoregate.features.setup.install.python_project import PYPROJECT, UV_LOCK, PythonProject, read_python_project
+from scoregate.features.setup.install.python_project import (
+    PYPROJECT,
+    UV_LOCK,
+    PythonProject,
+    WantedGroups,
+    read_python_project,
+)
 from scoregate.features.setup.install.requirements import (
     FOLDER,
     REQUIREMENTS,

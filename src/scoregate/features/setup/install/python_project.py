@@ -2,14 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from scoregate.errors import InstallError
 from scoregate.features.setup.install.files import has_setup_metadata, read_setup_extras, read_toml
-from scoregate.features.setup.install.groups import normalize_name
-from scoregate.features.setup.install.workspaces import matches_any
 from scoregate.kernel.types.records import record
+
+_MOST_LISTED = 20
+
+
+@record
+class WantedGroups:
+    """The names in the setting, and where it is set."""
+
+    names: tuple[str, ...] = ()
+    origin: str = "default"
+
+    def choose(self, available: Mapping[str, Iterable[str]], *, source: str, advice: str = "") -> ChosenGroups:
+        """The wanted names, as the project's files spell them, by kind.
+
+        Args:
+            available: the names that exist, by kind, such as `extra`.
+            source: the files that list them.
+            advice: what to do about a name that is missing.
+
+        Raises:
+            InstallError: a name exists in no kind.
+        """
+        known = {kind: {normalize_name(name): name for name in names} for kind, names in available.items()}
+        for wanted in self.names:
+            if not any(normalize_name(wanted) in names for names in known.values()):
+                raise InstallError(
+                    f"install_groups ({self.origin}) names {wanted!r:.100}, but {source} has no such group; "
+                    f"{_describe(known)}",
+                    advice=advice or "Correct the name, or add the group.",
+                )
+        keys = [normalize_name(wanted) for wanted in self.names]
+        return ChosenGroups(
+            {kind: tuple(dict.fromkeys(names[key] for key in keys if key in names)) for kind, names in known.items()}
+        )
+
+
+@record
+class ChosenGroups:
+    """The chosen names by kind."""
+
+    by_kind: Mapping[str, tuple[str, ...]]
+
+    def of(self, *kinds: str) -> tuple[str, ...]:
+        """The names of some kinds."""
+        return tuple(name for kind in kinds for name in self.by_kind.get(kind, ()))
+
+
+def normalize_name(name: str) -> str:
+    """The form in which names of groups and extras are compared (PEP 685)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _describe(known: Mapping[str, Mapping[str, str]]) -> str:
+    parts = []
+    for kind, names in known.items():
+        if names:
+            listed = ", ".join(f"{name:.100}" for name in sorted(names.values())[:_MOST_LISTED])
+            parts.append(f"{kind}: {listed}{', …' if len(names) > _MOST_LISTED else ''}")
+    return f"it has {'; '.join(parts)}" if parts else "it has none"
+
+
+_MOST_PARTS, _MOST_GLOBS, _LONGEST_GLOB = 20, 1_000, 500
+
+
+def matches_any(folder: PurePosixPath, globs: Iterable[object]) -> bool:
+    """Whether a folder, relative to the top of the workspace, matches one of the globs; what is not text is ignored.
+
+    `**` matches any number of folders. A glob with more than 20 parts, or more than 500 characters, matches nothing.
+    """
+    texts = (glob for glob in islice(globs, _MOST_GLOBS) if isinstance(glob, str) and len(glob) <= _LONGEST_GLOB)
+    return any(_match_parts(folder.parts, PurePosixPath(text).parts) for text in texts)
+
+
+def _match_parts(parts: tuple[str, ...], globs: tuple[str, ...]) -> bool:
+    if len(globs) > _MOST_PARTS:
+        return False
+    matched = {0}  # how many parts the globs so far can match
+    for glob in globs:
+        if glob == "**":
+            matched = set(range(min(matched), len(parts) + 1))
+        else:
+            matched = {count + 1 for count in matched if count < len(parts) and fnmatchcase(parts[count], glob)}
+        if not matched:
+            return False
+    return len(parts) in matched
+
 
 UV_LOCK, PYPROJECT = "uv.lock", "pyproject.toml"
 GROUP, EXTRA = "dependency groups", "extras"

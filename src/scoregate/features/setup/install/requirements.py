@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from scoregate.features.setup.install.files import SETUP_CFG, SETUP_PY, has_setup_metadata, read_bounded
-from scoregate.features.setup.install.groups import normalize_name
 from scoregate.features.setup.install.hatch import read_hatch_environments
 from scoregate.features.setup.install.plan import (
     PIP_INSTALL,
@@ -16,7 +15,7 @@ from scoregate.features.setup.install.plan import (
     project_step,
     repeat_option,
 )
-from scoregate.features.setup.install.python_project import EXTRA, GROUP, PYPROJECT, PythonProject
+from scoregate.features.setup.install.python_project import EXTRA, GROUP, PYPROJECT, PythonProject, normalize_name
 
 REQUIREMENTS, SUITE_REQUIREMENTS, UNPINNED = "requirements.txt", "evals/requirements.txt", "requirements.in"
 FOLDER = "requirements"

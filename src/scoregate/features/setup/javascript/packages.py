@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.errors import InstallError
-from scoregate.features.setup.install.workspaces import matches_any
+from scoregate.features.setup.install.python_project import matches_any
 from scoregate.features.setup.javascript.project_files import PACKAGE, WorkspaceFiles, text_at
 from scoregate.kernel.types.records import record
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scoregate.errors import UsageError
-from scoregate.kernel.host.isolation.trees import open_entry
+from scoregate.kernel.host.isolation.shared_tree import open_entry
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from scoregate.errors import UsageError
-from scoregate.kernel.host.isolation.trees import open_entry, remove_tree, walk
+from scoregate.kernel.host.isolation.shared_tree import open_entry, remove_tree, walk
 
 _KEPT = "run"
 

@@ -28,7 +28,7 @@ from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection
 from scoregate.kernel.job.github.responses import number_at, text_at
 from scoregate.kernel.judge.archive import CASES_FILE
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.runs.run import Run
 

@@ -17,7 +17,7 @@ from scoregate.kernel.job.github.base import BaseCommit
 from scoregate.kernel.job.github.branch_files import BRANCH, read_tip, stored_runs
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.types.runs.run import Run
 
 

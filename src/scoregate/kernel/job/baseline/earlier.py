@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from scoregate.errors import GitHubRefused, RecordError
 from scoregate.kernel.compare.earlier_runs import select_unchanged
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_states import digest_states
 from scoregate.kernel.types.slots import Slot

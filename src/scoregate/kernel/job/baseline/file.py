@@ -15,7 +15,7 @@ from scoregate.errors import RecordError
 from scoregate.kernel.host import git
 from scoregate.kernel.job.baseline.earlier import has_past, select_usable
 from scoregate.kernel.judge.archive import BASE_FOLDER, CASES_FILE, EARLIER, RUN_FILE, read_head, read_run, run_folder
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.runs.run import Run
 

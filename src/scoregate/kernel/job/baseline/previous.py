@@ -13,7 +13,7 @@ from scoregate.errors import RecordError
 from scoregate.kernel.job.baseline.file import describe_run
 from scoregate.kernel.judge.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHead, read_head, read_run, run_folder
 from scoregate.kernel.judge.archive.rotation import rotate
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.types.text import format_local_time
 

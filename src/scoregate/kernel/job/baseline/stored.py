@@ -8,7 +8,7 @@ from dataclasses import replace
 from scoregate.errors import GitHubRefused, RecordError
 from scoregate.kernel.job.baseline.earlier import StoredRun, add_earlier_runs
 from scoregate.kernel.job.baseline.file import describe_run
-from scoregate.kernel.judge.baseline import Baseline
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 

@@ -14,7 +14,7 @@ from scoregate.kernel.judge.settings import CommentMode
 from scoregate.kernel.report.markdown import marker_prefix, parse_run, render
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 
 _PENDING = {PENDING: "true"}
 _NO_TOKEN = "no comment was written: there is no token; set github-token"

@@ -14,8 +14,8 @@ from scoregate.errors import RecordError
 from scoregate.features.table import FEATURES
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.host import git
-from scoregate.kernel.host.cancel import run_until_stopped
-from scoregate.kernel.job.base_values import add_base_values
+from scoregate.kernel.host.process import run_until_stopped
+from scoregate.kernel.job.base_settings import add_base_values
 from scoregate.kernel.job.pipeline import NOT_SOUGHT, find_baseline, settle_run
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.shards.sharding import (
@@ -38,9 +38,8 @@ from scoregate.kernel.job.steps import (
     store,
 )
 from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
-from scoregate.kernel.judge.baseline import Baseline
 from scoregate.kernel.judge.judge import compare_sides
-from scoregate.kernel.judge.judgement import ComparedSides
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import DiscoveredSuites, Plan, make_plan

@@ -21,10 +21,10 @@ from scoregate.kernel.types.evaluation import (
     is_plain,
     make_plain_evaluation,
 )
-from scoregate.kernel.types.event_numbers import MOST_COUNTED, describe_invalid_usage
+from scoregate.kernel.types.event_json import MOST_COUNTED, describe_invalid_usage
 from scoregate.kernel.types.event_values import ErrorInfo, HumanReviewField, Origin, PairwiseComparison
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 from scoregate.kernel.types.text import replace_surrogates
 
 MAX_LINE_BYTES = 64 * 1024 * 1024

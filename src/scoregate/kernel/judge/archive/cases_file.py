@@ -19,7 +19,7 @@ from scoregate.kernel.judge.archive.folder import FileFromStart
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 
 _OWN_LINE = re.compile(rb'\{"suite":\d+,')
 _CHUNK = 1 << 18

@@ -23,7 +23,7 @@ from scoregate.kernel.types.declarations.fields import (
     parse_baseline_kind,
 )
 from scoregate.kernel.types.runs.policy import DEFAULTS, Criteria, Limits, Policy, gather_limits
-from scoregate.kernel.types.selection.partial import WHOLE, CaseSelection
+from scoregate.kernel.types.selection import WHOLE, CaseSelection
 
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
 

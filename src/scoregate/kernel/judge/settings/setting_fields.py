@@ -8,11 +8,14 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, SecretStr
 
-from scoregate.kernel.judge.settings.agent_fields import AgentSettings, ArmsSettings
-from scoregate.kernel.judge.settings.command_fields import Commands
-from scoregate.kernel.judge.settings.config_fields import OfflineConfigs
-from scoregate.kernel.judge.settings.evaluator_fields import EvaluatorSettings
 from scoregate.kernel.judge.settings.limit_fields import FeatureSettings, LimitFields, SuiteSettings
+from scoregate.kernel.judge.settings.tables import (
+    AgentSettings,
+    ArmsSettings,
+    Commands,
+    EvaluatorSettings,
+    OfflineConfigs,
+)
 from scoregate.kernel.types.declarations.fields import (
     ApprovedText,
     BaseRuns,

@@ -14,7 +14,7 @@ from scoregate.kernel.report.html.case_list import ScoreColumn, pair_rows
 from scoregate.kernel.report.html.sparklines import Scale, axis_limit, log_ticks
 from scoregate.kernel.report.rows import RowView
 from scoregate.kernel.report.suites import PairedSuite
-from scoregate.kernel.types.conclusion import Conclusion
+from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import Columns, known_values

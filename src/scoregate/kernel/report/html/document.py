@@ -16,10 +16,9 @@ from scoregate.kernel.report.html import assets, charts, sparklines
 from scoregate.kernel.report.html.case_list import CaseChange, CaseEntry, build_entries
 from scoregate.kernel.report.html.charts import draw_forest, draw_latencies, draw_scatters
 from scoregate.kernel.report.html.index import render_index
-from scoregate.kernel.report.html.side_pages import SAMPLES
+from scoregate.kernel.report.html.side_pages import SAMPLES, TrialPages, plan_pages, write_pages
 from scoregate.kernel.report.html.sparklines import draw_sparklines
 from scoregate.kernel.report.html.text_budget import MAX_CASES
-from scoregate.kernel.report.html.trial_pages import TrialPages, plan_pages, write_pages
 from scoregate.kernel.report.templating import make_environment
 from scoregate.kernel.report.text import display_name as one_name
 from scoregate.kernel.report.text import excerpt

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from scoregate.kernel.report.html.assets import block, pack_blocks
 from scoregate.kernel.report.html.case_list import CaseEntry, ScoreColumn
-from scoregate.kernel.report.html.trial_pages import TrialPages
+from scoregate.kernel.report.html.side_pages import TrialPages
 from scoregate.kernel.report.text import display_name, one_line
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.runs.case_columns import Columns

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, TypeAlias
+from tempfile import TemporaryFile
+from typing import IO, Any, TypeAlias
 
+from scoregate.kernel.judge.archive.cases_file import CasesFile, CasesReader
+from scoregate.kernel.report.cases import describe_confirmation
 from scoregate.kernel.report.html.assets import pack_blocks
-from scoregate.kernel.report.html.media import PageMedia
-from scoregate.kernel.report.html.text_budget import GENEROUS_CASES, TextBudget
-from scoregate.kernel.report.html.trial import trial_data
+from scoregate.kernel.report.html.case_list import CaseEntry
+from scoregate.kernel.report.html.text_budget import GENEROUS_CASES, TextBudget, text_limits
+from scoregate.kernel.report.html.trial import PageMedia, trial_data
 from scoregate.kernel.report.text import display_name, one_line
+from scoregate.kernel.report.view import ReportView
+from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 
@@ -143,3 +153,141 @@ def _preview(data: Mapping[str, Any]) -> str:
     elif conversation and conversation["turns"]:
         text = conversation["turns"][-1]["assistant"]
     return one_line(text if isinstance(text, str) else text[0] if text else "", _PREVIEW)
+
+
+# The start of a process takes as long as the pages of this many trials (measured).
+_LEAST_TRIALS = 20_000
+
+
+@record
+class PageJob:
+    """What the process needs: the pages to fill, and the arguments of the `CasesFile` with the trials.
+
+    The process inherits the descriptor of the file.
+    """
+
+    pages: SidePages
+    fd: int
+    skipped: frozenset[int]
+    suites: int
+
+
+class PageProcess:
+    """A process that makes pages, and what it has written."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+        self._process, self._output = process, output
+
+    def wait(self) -> bool:
+        """Wait until the pages are made; False if the process failed, for example without memory."""
+        return self._process.wait() == 0
+
+    def read_output(self) -> Iterator[str | SidePages]:
+        """Yield the elements of the pages, then the filled `SidePages`."""
+        self._output.seek(0)
+        output: str | SidePages = ""
+        while isinstance(output, str):
+            output = pickle.load(self._output)
+            yield output
+
+
+@contextmanager
+def start_page_process(pages: SidePages, read: Callable[[], Iterable[CaseResult]]) -> Iterator[PageProcess | None]:
+    """Start a process for the pages of a baseline, and stop it at the end of the block.
+
+    Yields:
+        The process; None if it can't be started or would not save time: for a small baseline, with one processor, or if
+        the cases are not read directly from a file.
+    """
+    is_large = pages.index.listed >= _LEAST_TRIALS and (os.cpu_count() or 1) > 1
+    if not (is_large and isinstance(read, CasesReader) and read.suite is None and hasattr(os, "memfd_create")):
+        yield None
+        return
+    job = PageJob(pages, read.file.fd, frozenset(read.file.skipped), read.file.suites)
+    with os.fdopen(os.memfd_create("job"), "w+b") as source, TemporaryFile() as output:
+        pickle.dump(job, source)
+        source.seek(0)
+        try:
+            process = _start_process(source, output, job.fd)
+        except OSError:
+            yield None
+            return
+        with process:
+            try:
+                yield PageProcess(process, output)
+            finally:
+                process.kill()
+
+
+def _start_process(source: IO[bytes], output: IO[bytes], fd: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
+    return subprocess.Popen(command, stdin=source, stdout=output, stderr=subprocess.DEVNULL, pass_fds=(fd,))
+
+
+def main() -> None:
+    """Make the pages of the job."""
+    job: PageJob = pickle.load(sys.stdin.buffer)
+    cases = CasesFile(job.fd, job.skipped, job.suites).cases()
+    for element in job.pages.write(cases):
+        pickle.dump(element, sys.stdout.buffer)
+    pickle.dump(replace(job.pages, redact=str), sys.stdout.buffer)
+
+
+@dataclass(slots=True)
+class TrialPages:
+    """The pages of the run (`now`) and of the baseline (`before`). `tries` holds the results of rerunning cases."""
+
+    now: SidePages
+    before: SidePages
+    tries: Mapping[tuple[str, str], str]
+
+    def title(self, case: CaseId) -> tuple[str, str]:
+        """The title and the preview of a case; empty if no trial of it can be read."""
+        return self.now.titles.get(case) or self.before.titles.get(case, ("", ""))
+
+    def samples(self, case: CaseId) -> dict[str, dict[str, Any]]:
+        """A trial of one of the worst cases in each run."""
+        sides = {"now": self.now.samples, "before": self.before.samples}
+        return {name: trials[case] for name, trials in sides.items() if case in trials}
+
+    def join_media(self) -> PageMedia:
+        """The images and audio of both runs."""
+        self.now.media.add(self.before.media)
+        return self.now.media
+
+
+def plan_pages(view: ReportView, listed: Sequence[CaseEntry]) -> TrialPages:
+    """Plan the pages of these cases, the worst first."""
+    now = TrialIndex({at: (at, paired_suite.now) for at, paired_suite in enumerate(view.paired_suites)})
+    paired = ((at, paired_suite.base_index, paired_suite.before) for at, paired_suite in enumerate(view.paired_suites))
+    before = TrialIndex({index: (at, old) for at, index, old in paired if index is not None and old is not None})
+    for rank, entry in enumerate(listed):
+        for row in entry.now:
+            now.ranks[entry.suite][row] = rank
+        for row in entry.before:
+            before.ranks[entry.suite][row] = rank
+    context = view.context
+    limits = text_limits(sum(len(entry.now) + len(entry.before) for entry in listed))
+    titled = frozenset(rank for rank, entry in enumerate(listed) if rank < SAMPLES or not entry.now)
+    return TrialPages(
+        SidePages(now, 0, limits, context.show_outputs, context.redact),
+        SidePages(before, 1, limits, context.show_outputs, context.redact, titled),
+        {(each.suite, each.case): describe_confirmation(each) for each in view.confirmations},
+    )
+
+
+def write_pages(view: ReportView, pages: TrialPages) -> Iterator[str]:
+    """Yield the pages while the cases are read, those of the run first.
+
+    A second process makes those of a large baseline at the same time.
+    """
+    with start_page_process(pages.before, view.trials.read_base) as process:
+        yield from pages.now.write(view.trials.read())
+        if process is None or not process.wait():
+            yield from pages.before.write(view.trials.read_base())
+            return
+        for part in process.read_output():
+            if isinstance(part, str):
+                yield part
+            else:
+                pages.before = part

@@ -11,9 +11,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from scoregate.kernel.run.discover.files import PYTHON, open_nonblocking
-from scoregate.kernel.run.discover.import_paths import find_import_folders
-from scoregate.kernel.run.discover.installed_packages import InstalledPackages
 from scoregate.kernel.run.discover.names import STAR, is_sdk_path
+from scoregate.kernel.run.discover.packages import InstalledPackages, find_import_folders
 from scoregate.kernel.types.records import record
 
 # A file that starts a suite has one of these words: a package, the attribute of a client, or a mark of tests.

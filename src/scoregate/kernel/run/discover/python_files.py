@@ -24,8 +24,12 @@ from scoregate.kernel.run.discover.files import (
     find_candidates,
     open_nonblocking,
 )
-from scoregate.kernel.run.discover.installed_packages import InstalledPackages, find_site_packages
-from scoregate.kernel.run.discover.packages import locate_import_folders, locate_module
+from scoregate.kernel.run.discover.packages import (
+    InstalledPackages,
+    find_site_packages,
+    locate_import_folders,
+    locate_module,
+)
 from scoregate.kernel.run.discover.project_calls import ProjectCalls
 from scoregate.kernel.run.discover.project_modules import ModuleText, ProjectModules, read_text
 from scoregate.kernel.run.discover.scripts import NO_SUITE, read_script

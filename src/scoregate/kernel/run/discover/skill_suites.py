@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.agent_fields import WORKTREE, AgentSettings
+from scoregate.kernel.judge.settings.tables import WORKTREE, AgentSettings
 from scoregate.kernel.run.discover.files import open_nonblocking
 from scoregate.kernel.run.plan import DiscoveredSuites, SourceKind, SuiteSource
 from scoregate.kernel.types.records import record

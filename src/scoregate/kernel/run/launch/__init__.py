@@ -1,28 +1,26 @@
 """Launch scripts as child processes, and emit what happens."""
 
-from scoregate.kernel.run.launch.events import (
+from scoregate.kernel.run.launch.layer import (
+    CallService,
     EmitEvent,
     EventsReceived,
     Failed,
     Filtered,
     Finished,
     LaunchEvent,
-    MediaReceived,
-    Notice,
-    Printed,
-    Progress,
-    Started,
-    TracesReceived,
-    UsageCounted,
-)
-from scoregate.kernel.run.launch.layer import (
-    CallService,
     Launching,
     LaunchLayer,
     LeftResults,
     MakeEnvironment,
+    MediaReceived,
+    Notice,
     OpenLayer,
+    Printed,
+    Progress,
     ResultWatch,
+    Started,
+    TracesReceived,
+    UsageCounted,
     count_calls,
     open_layers,
 )

@@ -1,4 +1,4 @@
-"""Layers around launches: what features add to their environment, their connections and their events."""
+"""Events of a launch: what the host sees while scripts run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,122 @@ from scoregate.errors import ImportFailed, UsageError
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.host.user_ids import Identity
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.run.launch.events import EmitEvent
 from scoregate.kernel.run.plan import Launch, Plan
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.event_values import ErrorInfo
+from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.media import MediaFile
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.model_calls import CallTotals
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.tally import Tally
+from scoregate.kernel.types.trajectories.assignment import CaseTrace
+
+
+@record
+class Started:
+    """A script was launched."""
+
+    script: str
+
+
+@record
+class EventsReceived:
+    """A script's suites wrote events into one of their logs."""
+
+    script: str
+    log: str
+    events: Sequence[Event]
+
+
+@record
+class UsageCounted:
+    """The usage of calls of a suite that belong to none of its events."""
+
+    script: str
+    log: str
+    suite: str
+    usage: Usage
+
+
+@record
+class TracesReceived:
+    """Trajectories from the spans of a script's cases, which may have finished before; they can be read once."""
+
+    script: str
+    traces: Iterator[CaseTrace]
+
+
+@record
+class MediaReceived:
+    """A script wrote an image or audio that its events refer to."""
+
+    script: str
+    file: MediaFile
+
+
+@record
+class Progress:
+    """How far a suite is whose cases are reported only at its end."""
+
+    script: str
+    tally: Tally
+
+
+@record
+class Printed:
+    """A script wrote a line to its standard output or error."""
+
+    script: str
+    line: str
+
+
+@record
+class Notice:
+    """A notice for the report."""
+
+    script: str
+    notice: str
+
+
+@record
+class Filtered:
+    """A suite runs that no filter matches; its events are not passed on."""
+
+    script: str
+    suite: str
+
+
+@record
+class Failed:
+    """An error of a script that belongs to none of its suites; it counts with any exit code."""
+
+    script: str
+    error: ErrorInfo
+
+
+@record
+class Finished:
+    """A script has ended."""
+
+    script: Script
+
+
+LaunchEvent: TypeAlias = (
+    Started
+    | EventsReceived
+    | UsageCounted
+    | TracesReceived
+    | MediaReceived
+    | Progress
+    | Printed
+    | Notice
+    | Filtered
+    | Failed
+    | Finished
+)
+EmitEvent: TypeAlias = Callable[[LaunchEvent], None]
+
 
 # Changes the environment of a child.
 MakeEnvironment: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]

@@ -19,8 +19,7 @@ import anyio
 import anyio.to_thread
 
 from scoregate.errors import DiskFull
-from scoregate.kernel.host.isolation.shared_tree import release
-from scoregate.kernel.host.isolation.trees import remove_tree
+from scoregate.kernel.host.isolation.shared_tree import release, remove_tree
 from scoregate.kernel.host.process import (
     ChildProcess,
     OpenChild,
@@ -32,10 +31,18 @@ from scoregate.kernel.host.process import (
 from scoregate.kernel.host.runner import find_workspace
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.host.user_ids import Identity, with_home
-from scoregate.kernel.run.launch.events import EmitEvent, Finished, Notice, Printed, Started
-from scoregate.kernel.run.launch.layer import LaunchLayer, LeftResults, MakeEnvironment, ResultWatch
-from scoregate.kernel.run.launch.recorded_tests import RecordedTests
-from scoregate.kernel.run.launch.tail import LogTailer
+from scoregate.kernel.run.launch.layer import (
+    EmitEvent,
+    Finished,
+    LaunchLayer,
+    LeftResults,
+    MakeEnvironment,
+    Notice,
+    Printed,
+    ResultWatch,
+    Started,
+)
+from scoregate.kernel.run.launch.tail import LogTailer, RecordedTests
 from scoregate.kernel.run.plan import Launch, list_import_folders
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.frames import find_user_frames

@@ -1,8 +1,9 @@
-"""Tail the event logs of a script while it writes them."""
+"""What a script writes while it runs: its event logs, images and audio next to them, and recorded tests."""
 
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,12 +11,55 @@ from pathlib import Path
 
 from scoregate.errors import InvalidEvent
 from scoregate.kernel.judge.archive.folder import open_nofollow
-from scoregate.kernel.run.launch.events import EventsReceived, Failed, MediaReceived, Notice
-from scoregate.kernel.run.launch.media import MediaReader
+from scoregate.kernel.judge.archive.media import MEDIA_FOLDER, MOST_FILES, MediaFolder
+from scoregate.kernel.run.launch.layer import EmitEvent, EventsReceived, Failed, LaunchEvent, MediaReceived, Notice
+from scoregate.kernel.run.plan import Launch
 from scoregate.kernel.types.event_json import parse_event, parse_events
 from scoregate.kernel.types.event_values import ErrorInfo
-from scoregate.kernel.types.events import Event
+from scoregate.kernel.types.events import CaseStarted, Errored, Event, Scored, SuiteFinished, SuiteStarted
 from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
+
+_TICK_NS = 1_000_000_000
+
+
+@dataclass(slots=True)
+class MediaReader:
+    """Reads new files in the folder `media`, each once."""
+
+    script: str
+    folder: Path
+    _seen: set[str] = field(default_factory=set)
+    _changed: int = -1
+
+    def read(self) -> Iterator[MediaReceived | Failed]:
+        """The files that were written since the previous call, and an error for each file that is not valid."""
+        place = self.folder / MEDIA_FOLDER
+        try:
+            changed = place.lstat().st_mtime_ns
+        except OSError:
+            return
+        # Files may be written within one tick of the clock that the folder's time has.
+        if changed == self._changed and time.time_ns() - changed > _TICK_NS:
+            return
+        self._changed = changed
+        folder = MediaFolder(place)
+        for name in folder.list_names():
+            if name in self._seen:
+                continue
+            # Only one error for all files above the limit.
+            if len(self._seen) > MOST_FILES:
+                return
+            self._seen.add(name)
+            if len(self._seen) > MOST_FILES:
+                yield self._fail(f"it has more than {MOST_FILES:,} images and recordings; the others are not kept")
+            elif (file := folder.read_file(name)) is None:
+                yield self._fail(f"its file {name[:6]}…{name[64:]} in the folder of images and recordings is not valid")
+            else:
+                yield MediaReceived(self.script, file)
+
+    def _fail(self, message: str) -> Failed:
+        return Failed(self.script, ErrorInfo("InvalidMedia", message))
+
 
 _CHUNK = 256 * 1024
 _MOST_REASONS = 5
@@ -151,3 +195,65 @@ def _is_unchanged(log: _Log) -> bool:
     except OSError:
         return log.offset == 0  # a log of which nothing was read may be gone
     return left == 0 and crc32 == log.crc32
+
+
+_SDK = "pytest"
+EXIT_CODE = 1
+
+
+@dataclass(slots=True)
+class RecordedTests:
+    """What the events of one launch say about its tests.
+
+    Args:
+        launch: the launch.
+        cases: `SUITE::CASE` of each recorded test, if a result file could hold it, too.
+        has_failure: whether a score of a test failed. An error is none: within the allowed error rate, a run with
+            errors alone would be green although its test runner failed.
+        is_explained: whether the last test runner reports that it exits with 1 because of these tests alone.
+    """
+
+    launch: Launch
+    cases: set[str] = field(default_factory=set)
+    has_failure: bool = False
+    is_explained: bool = False
+    _suites: set[tuple[str, str]] = field(default_factory=set)
+
+    def watch(self, emit: EmitEvent) -> EmitEvent:
+        """A function that notes the tests in events, and passes everything on."""
+
+        def note_and_emit(event: LaunchEvent) -> None:
+            if isinstance(event, EventsReceived):
+                for each in event.events:
+                    if self._suites or isinstance(each, SuiteStarted):  # other SDKs cost no look at their events
+                        self._note(event.log, each)
+            emit(event)
+
+        return note_and_emit
+
+    def explain(self, exit_code: int | None) -> bool:
+        """Whether an exit code only says that tests failed, as the record does."""
+        return exit_code == EXIT_CODE and self.is_explained and self.has_failure
+
+    def _note(self, log: str, event: Event) -> None:
+        if isinstance(event, SuiteStarted) and (event.sdk or "").split()[2:] == [_SDK]:
+            self._suites.add((log, event.suite))
+        elif (log, event.suite) not in self._suites:
+            return
+        # Without a result file, no test can be listed twice.
+        elif isinstance(event, CaseStarted) and self.launch.source.imports:
+            self.cases.add(f"{event.suite}::{event.case}")
+        elif isinstance(event, SuiteFinished):
+            self.is_explained = event.tests_failed
+        else:
+            self.has_failure |= is_failed_score(event)
+
+
+def is_failed_score(event: Event) -> bool:
+    """Whether an event is a score below its threshold."""
+    return isinstance(event, Scored) and event.threshold is not None and event.threshold.holds(event.score) is False
+
+
+def is_failure(event: Event) -> bool:
+    """Whether an event makes a test runner report a failed test."""
+    return isinstance(event, Errored) or is_failed_score(event)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TypeVar
 
+from scoregate.kernel.types.amounts import exceeds_share
 from scoregate.kernel.types.evaluation import Threshold, Usage
-from scoregate.kernel.types.limit_checks import exceeds_share
 from scoregate.kernel.types.runs.cases import STATUSES, CaseKey, CaseResult, Status
 from scoregate.kernel.types.runs.text_column import TextColumn
 

@@ -25,8 +25,7 @@ from scoregate.kernel.types.runs.past_runs import (
     SuiteHistory,
     SuiteMetrics,
 )
-from scoregate.kernel.types.runs.run import Run, SuiteResult
-from scoregate.kernel.types.runs.run_costs import sum_costs
+from scoregate.kernel.types.runs.run import Run, SuiteResult, sum_costs
 from scoregate.kernel.types.runs.suite_states import digest_states
 
 _DIGITS = 6

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import expm1
 
-from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.runs.run_costs import sum_costs
+from scoregate.kernel.types.runs.run import Run, sum_costs
 from scoregate.kernel.types.text import format_dollars
 
 NONE = "–"

@@ -26,12 +26,11 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseError, CaseKey, CaseResult
 from scoregate.kernel.types.runs.clusters import find_cluster
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.key_set import KeySet
 from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.kernel.types.runs.score_rules import LOST_VERDICT, ScoreRules
 from scoregate.kernel.types.runs.suite_labels import label_suites, suite_label
-from scoregate.kernel.types.runs.text_column import TextColumn
+from scoregate.kernel.types.runs.text_column import KeySet, TextColumn
 from scoregate.kernel.types.text import sort_by_name
 from scoregate.kernel.types.trajectory_steps import ToolCall, add_tool_call
 from scoregate.kernel.types.usage import sum_usage

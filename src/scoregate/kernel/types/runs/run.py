@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from scoregate.kernel.types.amounts import Amount, add, lack_prices
+from scoregate.kernel.types.amounts import Amount, add, find_known, lack_prices
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, ListedTool, Origin, Setup, SuitePart
 from scoregate.kernel.types.media import ReadMedia
@@ -20,7 +20,7 @@ from scoregate.kernel.types.runs.evidence import Evidence, TrialMark, TrialRole,
 from scoregate.kernel.types.runs.model_calls import ModelCalls
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
-from scoregate.kernel.types.selection.case_choice import CaseInput
+from scoregate.kernel.types.selection import CaseInput
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 from scoregate.kernel.types.suite import TASK
 from scoregate.kernel.types.usage import count_tokens, measure_cost, sum_usage
@@ -338,3 +338,32 @@ class Run(RunInfo):
     def cases(self) -> Iterator[CaseResult]:
         """The trials of every suite, in the order in which they finished, read from disk one by one."""
         return iter(self.read() if self.read is not None else ())
+
+
+def sum_costs(run: Run) -> float | None:
+    """The known costs of a run, in US dollars; None if no price is known. Results of other runs cost nothing."""
+    return _sum_spent(run, lambda columns: columns.costs, measure_cost)
+
+
+def sum_tokens(run: Run) -> float | None:
+    """The input and output tokens of a run; None if unknown. Results of other runs used none."""
+    return _sum_spent(run, lambda columns: columns.tokens, count_tokens)
+
+
+def _sum_spent(
+    run: Run, pick: Callable[[Columns], Sequence[float]], measure: Callable[[Usage | None], Amount]
+) -> float | None:
+    suites = [
+        add((measure(suite.usage),), known_values(suite.evidence.list_amounts(Use.SPENT, pick)))
+        for suite in run.suites
+        if suite.evidence.counts(Use.SPENT)
+    ]
+    known = find_known(add((*suites, *(measure(script.usage) for script in list_started_scripts(run)))))
+    return None if known is None else float(known)
+
+
+def list_started_scripts(run: Run) -> list[Script]:
+    """The scripts that the run started: not those whose suites all have the results of another run."""
+    others = {suite.script for suite in run.suites if not suite.evidence.counts(Use.SPENT)}
+    others -= {suite.script for suite in run.suites if suite.evidence.counts(Use.SPENT)}
+    return [script for script in run.scripts if script.name not in others]

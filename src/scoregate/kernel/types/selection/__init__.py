@@ -1,1 +1,0 @@
-"""Which cases of a project a command runs."""
