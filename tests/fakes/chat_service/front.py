@@ -24,7 +24,9 @@ class Front:
         if scope["type"] == "websocket":
             return await self._socket(scope, receive, send)
         exchange = await _recorded(scope, receive)
-        self.owner.requests.append(exchange)
+        # A program that asked another server, which had this port before it ended, is not a client of this one.
+        if exchange.path in self.owner.paths:
+            self.owner.requests.append(exchange)
         self.owner.at_once += 1
         self.owner.most_at_once = max(self.owner.most_at_once, self.owner.at_once)
         try:

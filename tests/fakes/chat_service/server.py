@@ -16,7 +16,7 @@ from uvicorn.config import WS_PROTOCOLS
 
 
 class ChatService(Faulty):
-    """A running service; `requests` has every request. Faults are those of `Faulty`, with paths such as "/chat".
+    """A running service; `requests` has every request to its paths. Faults are those of `Faulty`, with paths such as "/chat".
 
     | path | what |
     |:--|:--|
@@ -58,6 +58,11 @@ class ChatService(Faulty):
     def start(cls, **options: Any) -> ChatService:
         """Start it; the options are the class's."""
         return cls(**options)
+
+    @property
+    def paths(self) -> set[str]:
+        """What it serves over HTTP."""
+        return {"/token", "/moved", self.moved_to, *_ANSWERS}
 
     def close(self) -> None:
         self._server.close()
