@@ -51,10 +51,10 @@ def fast(session: nox.Session) -> None:
     run(session, "python", "-m", "pytest", workers, "-m", FAST, *session.posargs, SCOREGATE_TEST_FAST="1")
 
 
-@nox.session
-def test(session: nox.Session) -> None:
-    """Run all tests."""
-    run(session, "python", "-m", "pytest", *session.posargs)
+@nox.session(name="all")
+def run_all(session: nox.Session) -> None:
+    """Run all tests, also those that need a package index, packages of other languages or a container."""
+    run(session, "python", "-m", "pytest", "--all", *session.posargs)
 
 
 @nox.session

@@ -93,10 +93,51 @@ LONG = (
 )  # fmt: skip
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Set markers by folder, and put long files first; else the order stays."""
+# What plain `pytest` leaves out: packages of other languages, a package index, a container.
+LEFT_OUT = ("network", "foreign", "container")
+PLAIN = " and ".join(f"not {marker}" for marker in LEFT_OUT)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for all tests."""
+    parser.addoption(
+        "--all", action="store_true", help=f"run all tests, also those that are marked {' or '.join(LEFT_OUT)}"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without a path, an expression of markers or `--all`, leave out what needs more than Python and git."""
     if missing := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
         raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(missing)}")
+    is_plain = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.markexpr
+    if is_plain and not config.option.all:
+        config.option.markexpr = PLAIN
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file whose tests the expression of markers excludes: each worker would import it for nothing."""
+    if collection_path.suffix != ".py" or not config.option.markexpr:
+        return None
+    known = {marker: marker in _markers_of(collection_path) for marker in MARKERS}
+    try:
+        return None if eval(config.option.markexpr, {}, known) else True
+    except (NameError, SyntaxError):  # other markers, which tests have one by one
+        return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what was left out."""
+    if config.option.markexpr == PLAIN:
+        paths = (TESTS / path for marker in LEFT_OUT for path in MARKERS[marker])
+        files = {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
+        terminalreporter.write_line(
+            f"Left out: the tests of {len(files)} files, which need a package index, packages of other languages or "
+            "a container. `.venv/bin/nox -s all` runs them, too."
+        )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Set markers by folder, and put long files first; else the order stays."""
     for item in items:
         for marker in _markers_of(item.path):
             item.add_marker(marker)

@@ -91,7 +91,8 @@ def test_the_command_that_runs_the_tests_finds_them(clone: Path, first: subproce
     ignored = " ".join(f"--ignore=tests/{name}" for name in ("contract", "docs", "e2e", "integration", "unit"))
     outcome = run(TESTS, clone, PYTEST_ADDOPTS=f"--collect-only {ignored}")
     assert outcome.returncode == 0, outcome.stdout[-2000:] + outcome.stderr
-    assert "tests/test_readme.py" in outcome.stdout
+    assert "tests/test_architecture.py" in outcome.stdout
+    assert "nox -s all" in outcome.stdout
 
 
 def test_the_workflow_is_the_one_that_init_writes() -> None:
