@@ -24,31 +24,31 @@ from scoregate.kernel.report.cases import (
     take_snapshot,
 )
 from scoregate.kernel.report.drops import MOST_DROPS, Drop, pick_drops
+from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
-from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo, Origin
+from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
 from scoregate.kernel.types.runs.cases import CaseError, CaseKey, CaseResult
 
+INPUTS: Sequence[tuple[object, tuple[object, object]]] = [
+    ({"input": "a", "expected": "b"}, ("a", "b")),
+    ({"question": "a", "ideal": "b", "tags": [], "more": {}, "note": "", "none": None}, ("a", "b")),
+    ({"input": "a", "context": "c", "answer": "b"}, ("a", "b")),
+    ({"x": 1, "y": 2, "target": "b"}, ({"x": 1, "y": 2}, "b")),
+    ({"x": 1, "y": 2, "input": 3}, ({"x": 1, "y": 2, "input": 3}, None)),
+    ({"x": 1, "reference": "", "ground_truth": 0}, (1, 0)),
+    ({"expected": "b", "metadata": {"document": "d"}}, (None, "b")),
+    ({"input": "a", "metadata": {"document": "d"}}, ("a", None)),
+    ({"metadata": {"document": "d"}}, (None, None)),
+    ({}, (None, None)),
+    ("a", ("a", None)),
+    (["a"], (["a"], None)),
+    (None, (None, None)),
+]
 
-@pytest.mark.parametrize(
-    ("value", "parts"),
-    [
-        ({"input": "a", "expected": "b"}, ("a", "b")),
-        ({"question": "a", "ideal": "b", "tags": [], "more": {}, "note": "", "none": None}, ("a", "b")),
-        ({"input": "a", "context": "c", "answer": "b"}, ("a", "b")),
-        ({"x": 1, "y": 2, "target": "b"}, ({"x": 1, "y": 2}, "b")),
-        ({"x": 1, "y": 2, "input": 3}, ({"x": 1, "y": 2, "input": 3}, None)),
-        ({"x": 1, "reference": "", "ground_truth": 0}, (1, 0)),
-        ({"expected": "b", "metadata": {"document": "d"}}, (None, "b")),
-        ({"input": "a", "metadata": {"document": "d"}}, ("a", None)),
-        ({"metadata": {"document": "d"}}, (None, None)),
-        ({}, (None, None)),
-        ("a", ("a", None)),
-        (["a"], (["a"], None)),
-        (None, (None, None)),
-    ],
-)
-def test_the_expected_output_is_separated_from_the_input(value: object, parts: tuple[object, object]) -> None:
-    assert split_expected(value) == parts
+
+def test_the_expected_output_is_separated_from_the_input() -> None:
+    for value, parts in INPUTS:
+        assert split_expected(value) == parts
 
 
 SHORT = Snapshot("n", "out", ())
@@ -68,6 +68,13 @@ def test_the_texts_of_a_case_have_titles(
     snapshot: Snapshot, old: Snapshot | None, texts: list[tuple[str, str]]
 ) -> None:
     assert list(list_texts(snapshot, old)) == texts
+
+
+def test_the_texts_of_a_conversation_are_its_turns() -> None:
+    talk = Conversation((Turn("hi", "no"),), EndReason.GOAL, True)
+    snapshot = take_snapshot(CaseResult(0, "h", input="q", output=talk.plain()))
+    assert snapshot.turns is not None
+    assert list(list_texts(snapshot)) == []
 
 
 def test_a_snapshot_has_what_the_case_missed() -> None:
@@ -103,6 +110,12 @@ def test_an_error_is_of_the_first_case_by_name() -> None:
         collected.count_errors(broken(name), "demo")
     (error,) = collected.errors
     assert (error.case, error.trials, error.where, error.evaluator, error.trace) == ("case 9", 4, "demo", "e", "no")
+
+
+def test_the_message_of_an_error_is_cut() -> None:
+    collected = CollectedCases()
+    collected.count_errors(broken("a", "x" * 300), "demo")
+    assert [len(each.message) for each in collected.errors] == [200]
 
 
 def test_scores_without_a_scale_are_no_errors_of_cases() -> None:
@@ -143,8 +156,8 @@ def test_merged_errors_are_sorted_by_number_then_suite() -> None:
         replace(error, where="suite 10", trials=2, message="other"),
         replace(error, trials=2, message="other"),
         replace(error, trials=2, message="other", type="A"),
-        error,
         replace(error, message="row 2", case="case 10", trials=3),
+        error,
         replace(error, message="line 1", evaluator="f"),
         script,
     ]
@@ -210,6 +223,19 @@ def test_drops_of_more_than_a_hundredth_are_picked_the_largest_first() -> None:
         ("h04", 0.5, 0.48, 0.02),
     ]
     assert found[0].base == (0, CaseKey("h02", 0))
+    run, base = (make(ExampleSuite("demo", [Trial("h", [Score("e", score, None)])]))
+                 for make, score in ((make_run, 0.2), (make_base, 0.9)))  # fmt: skip
+    assert [(each.before, each.now) for each in view_of(run, base).notable.drops] == [("0.9", "0.2")]
+
+
+def test_a_row_that_is_not_compared_has_no_drops() -> None:
+    def suite(score: float, prompt: str) -> ExampleSuite:
+        return ExampleSuite("demo", [Trial("h", [Score("e", score, None)])], (EvaluatorInfo("e", Fingerprint(prompt)),))
+
+    assert len(pick_drops(compare(make_run(suite(0.1, "a")), make_base(suite(0.9, "a"))))) == 1
+    comparison = compare(make_run(suite(0.1, "b")), make_base(suite(0.9, "a")))
+    assert comparison.rows[0].label == "not comparable"
+    assert pick_drops(comparison) == []
 
 
 def test_a_rise_is_a_drop_if_lower_is_better() -> None:
@@ -242,6 +268,22 @@ def test_a_repeated_case_is_compared_by_means_and_shown_by_its_extremes() -> Non
     (drop,) = pick_drops(compare(make_run(suite(0.5, 0.1, 0.1, 0.5)), make_base(suite(0.7, 0.9, 0.9, 0.7))))
     assert (drop.now, drop.before) == (pytest.approx(0.3), pytest.approx(0.8))
     assert (drop.key.repeat, drop.base[1].repeat) == (1, 1)
+
+
+def test_trials_without_a_score_are_no_extremes() -> None:
+    def suite(score: float) -> ExampleSuite:
+        trials = [Trial("h", unscored=("e",)), Trial("h", [Score("e", score, None)], repeat=1), Trial("h", repeat=2)]
+        return ExampleSuite("demo", trials, (EvaluatorInfo("e"),))
+
+    (drop,) = pick_drops(compare(make_run(suite(0.2)), make_base(suite(0.9))))
+    assert (drop.key.repeat, drop.base[1].repeat) == (1, 1)
+
+
+def test_a_run_whose_cases_are_lost_shows_no_drops() -> None:
+    run, base = (make(ExampleSuite("demo", [Trial("h", [Score("e", score, None)])]))
+                 for make, score in ((make_run, 0.2), (make_base, 0.9)))  # fmt: skip
+    assert len(view_of(run, base).notable.drops) == 1
+    assert view_of(replace(run, read=None), base).notable.drops == ()
 
 
 def test_a_drop_is_shown_on_the_scale_of_its_evaluator() -> None:

@@ -173,6 +173,8 @@ def test_filtered_suites_are_counted_only_with_a_filter() -> None:
     filtered = change_run(RUN, filters=("demo",))
     assert list_all(compare(filtered, base, "stored run")) == ["2 suites of the baseline skipped by a filter."]
     assert list_all(compare(filtered, BASE, "stored run")) == []
+    by_file = change_run(filtered, filters=("*",), file_filters=("*",))
+    assert list_all(compare(by_file, base, "stored run")) == []
     assert list_all(compare(RUN, base, "stored run")) == []
     selected = list_all(compare(change_run(RUN, selection="-k x"), base, "stored run"))
     assert not [each for each in selected if "skipped by a filter" in each]

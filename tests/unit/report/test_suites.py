@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from scoregate.kernel.types.declarations.kernel import PASS_RATE
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import ErrorInfo, EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.run import Script
+from scoregate.kernel.types.sharding.partition import MISSING_SHARD
 
 MISSED = ErrorInfo("E", "no", "Traceback: here")
 
@@ -30,26 +33,24 @@ def suite(*scores: float, name: str = "demo", prompt: str = "", **fields: Any) -
     return ExampleSuite(name, trials, (EvaluatorInfo("e", Fingerprint(prompt=prompt)),), **fields)
 
 
-@pytest.mark.parametrize(
-    ("conclusions", "finished", "state"),
-    [
-        ((), True, ReportState.HELD),
-        ((), False, ReportState.UNMEASURABLE),
-        ((Conclusion.PASSED,), True, ReportState.HELD),
-        ((Conclusion.FAILED,), True, ReportState.FAILED),
-        ((Conclusion.UNMEASURABLE,), True, ReportState.UNMEASURABLE),
-        ((Conclusion.UNMEASURABLE, Conclusion.FAILED), True, ReportState.FAILED),
-        ((Conclusion.FAILED,), False, ReportState.FAILED),
-    ],
-)
-def test_a_suite_has_the_state_of_its_worst_finding(
-    conclusions: tuple[Conclusion, ...], finished: bool, state: ReportState
-) -> None:
-    found = tuple(Finding(PASS_RATE, each, "", "", suite="demo") for each in conclusions)
-    of_others = replace(Finding(PASS_RATE, Conclusion.FAILED, "", ""), suite="other")
-    comparison = compare(make_run(suite(1.0, finished=finished)), None)
-    (view,) = build_suites(comparison, Verdict((*found, of_others)))
-    assert (view.state, view.complete) == (state, finished)
+STATES: Sequence[tuple[tuple[Conclusion, ...], bool, ReportState]] = [
+    ((), True, ReportState.HELD),
+    ((), False, ReportState.UNMEASURABLE),
+    ((Conclusion.PASSED,), True, ReportState.HELD),
+    ((Conclusion.FAILED,), True, ReportState.FAILED),
+    ((Conclusion.UNMEASURABLE,), True, ReportState.UNMEASURABLE),
+    ((Conclusion.UNMEASURABLE, Conclusion.FAILED), True, ReportState.FAILED),
+    ((Conclusion.FAILED,), False, ReportState.FAILED),
+]
+
+
+def test_a_suite_has_the_state_of_its_worst_finding() -> None:
+    for conclusions, finished, state in STATES:
+        found = tuple(Finding(PASS_RATE, each, "", "", suite="demo") for each in conclusions)
+        of_others = replace(Finding(PASS_RATE, Conclusion.FAILED, "", ""), suite="other")
+        comparison = compare(make_run(suite(1.0, finished=finished)), None)
+        (view,) = build_suites(comparison, Verdict((*found, of_others)))
+        assert (view.state, view.complete) == (state, finished)
 
 
 def test_a_suite_has_its_counts_and_its_problems() -> None:
@@ -102,24 +103,22 @@ def test_the_spending_of_a_suite_is_next_to_that_of_the_base() -> None:
     assert view.spending.changed == ("cost",)
 
 
-@pytest.mark.parametrize(
-    ("failing", "passing", "p", "matter", "text"),
-    [
-        (0, 0, 1.0, False, ""),
-        (3, 1, 0.2, False, "too few to be significant"),
-        (4, 0, 0.0625, False, "too few to be significant"),
-        (4, 1, 0.2, False, "within noise"),
-        (9, 1, 0.05, True, "significant"),
-        (1, 9, 0.05, False, "significant"),
-        (9, 1, 0.051, False, "within noise"),
-        (5, 5, 0.05, False, "significant"),
-    ],
-)
-def test_flips_matter_if_more_cases_newly_fail_than_by_chance(
-    failing: int, passing: int, p: float, matter: bool, text: str
-) -> None:
-    flips = FlipTotals(failing, passing, p)
-    assert (flips.matter, flips.text) == (matter, text)
+FLIPS: Sequence[tuple[int, int, float, bool, str]] = [
+    (0, 0, 1.0, False, ""),
+    (3, 1, 0.2, False, "too few to be significant"),
+    (4, 0, 0.0625, False, "too few to be significant"),
+    (4, 1, 0.2, False, "within noise"),
+    (9, 1, 0.05, True, "significant"),
+    (1, 9, 0.05, False, "significant"),
+    (9, 1, 0.051, False, "within noise"),
+    (5, 5, 0.05, False, "significant"),
+]
+
+
+def test_flips_matter_if_more_cases_newly_fail_than_by_chance() -> None:
+    for failing, passing, p, matter, text in FLIPS:
+        flips = FlipTotals(failing, passing, p)
+        assert (flips.matter, flips.text) == (matter, text)
 
 
 def test_the_flips_of_a_run_have_a_p() -> None:
@@ -225,6 +224,26 @@ def test_errors_of_scripts_are_before_those_of_suites_and_of_cases() -> None:
     ]
     assert (len(view.errors[0].message), view.errors[0].advice) == (200, "Start it again.")
     assert (view.errors[1].trace, view.errors[1].case) == ("trace\nend", None)
+
+
+def test_errors_of_equal_numbers_are_sorted_by_their_texts() -> None:
+    def error(kind: str, message: str, name: str, evaluator: str = "e") -> Trial:
+        return Trial(name, [Score(evaluator, error=ErrorInfo(kind, message))])
+
+    trials = [error("B", "b", "1", "f"), error("C", "z", "2"), error("B", "z", "3"), error("B", "a", "4")]
+    trials.append(Trial("5", error=ErrorInfo("Z", "z")))
+    view = view_of(make_run(ExampleSuite("b", trials), ExampleSuite("a", [error("Z", "z", "1", "z")])))
+    assert [f"{each.where} {each.evaluator} {each.type} {each.message}" for each in view.errors] == [
+        *("a z Z z", "b None Z z", "b e B a", "b e B z", "b e C z", "b f B b"),
+    ]
+
+
+def test_suites_of_a_missing_shard_are_not_gone() -> None:
+    base = make_base(suite(1.0), suite(1.0, name="gone"))
+    run = make_run(suite(1.0))
+    lost = Script("shard 2", error=ErrorInfo(MISSING_SHARD, "shard 2 of 2 is missing"))
+    assert view_of(run, base).baseline.gone == ("gone",)
+    assert view_of(replace(run, scripts=(*run.scripts, lost)), base).baseline.gone == ()
 
 
 def test_findings_are_sorted_by_conclusion_then_suite() -> None:
