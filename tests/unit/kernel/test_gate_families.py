@@ -113,6 +113,14 @@ def test_a_ratio_above_its_limit_within_noise_is_uncertain() -> None:
     assert (conclusion, uncertain) == (FAILED, False)
 
 
+def test_few_cases_that_rise_stop_no_run_unless_they_exceed_the_limit() -> None:
+    for factor, cases, exit_code in ((1.1, 5, 0), (1.3, 5, 3), (1.3, 3, 3), (1.3, 2, 0)):
+        new, old = costly(*[factor] * cases), costly(*[1.0] * cases)
+        assert evaluate_gates(compare(new, old), Policy(Limits(max_cost_ratio=1.2))).exit_code == exit_code
+    mixed, old = costly(5.0, 5.0, 5.0, 5.0, 1.0), costly(*[1.0] * 5)
+    assert evaluate_gates(compare(mixed, old), Policy(Limits(max_cost_ratio=1.2))).exit_code == 0
+
+
 def test_the_total_of_a_suite_has_the_calls_without_a_case() -> None:
     def with_calls(run: Run, cost: float) -> Run:
         return replace(run, suites=(replace(run.suites[0], usage=Usage(1, cost=cost)),))

@@ -16,8 +16,9 @@ from scoregate.kernel.compare.estimates import NoEstimate
 from scoregate.kernel.compare.lost_scores import LostScores
 from scoregate.kernel.compare.quarantine import QuarantinedCase
 from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.baseline_rules import check_model
 from scoregate.kernel.gate.case_rules import check_critical_cases, check_critical_cases_remain
-from scoregate.kernel.gate.check import describe_rows, explain_lost_scores
+from scoregate.kernel.gate.check import describe_rows, explain_judge_agreement, explain_lost_scores
 from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.gate.run_rules import explains_gaps
 from scoregate.kernel.gate.suite_rules import (
@@ -30,8 +31,9 @@ from scoregate.kernel.gate.suite_rules import (
     format_percent,
 )
 from scoregate.kernel.types.amounts import Conclusion
+from scoregate.kernel.types.declarations.kernel import PASS_RATE
 from scoregate.kernel.types.evaluation import Evaluation
-from scoregate.kernel.types.event_values import ErrorInfo, Origin
+from scoregate.kernel.types.event_values import ErrorInfo, Origin, Setup, SetupPart
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions, QuarantinedCases
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.policy import Limits, Policy
@@ -332,3 +334,28 @@ def test_a_policy_of_the_base_that_is_missing_is_reported() -> None:
     found = evaluate_gates(compare(run_of(GOOD), None), Policy(), policy_problem="it has no settings").failed
     assert values(found) == [(UNMEASURABLE, "it has no settings; judged by the settings of the change")]
     assert [each.rule for each in found] == ["policy available"]
+
+
+def test_reports_show_the_limit_of_a_rule_with_a_setting() -> None:
+    finding = Finding(PASS_RATE, PASSED, "", "")
+    assert [replace(finding, origin=origin).has_limit for origin in ("always", "default", "x.toml")] == [
+        *(False, True, True),
+    ]
+
+
+def test_an_agreement_needs_a_judge() -> None:
+    assert explain_judge_agreement(make_context(run_of(GOOD))) == "no evaluator is a judge"
+    judged = run_of(replace(GOOD, evaluators=[info("e"), info("j", model="large", prompt="p")]))
+    assert explain_judge_agreement(make_context(judged)) == ""
+
+
+def test_another_model_under_test_fails_if_it_has_to_be_the_same() -> None:
+    def tested(model: str) -> Run:
+        run = run_of(GOOD)
+        setup = Setup("demo", "s", model=SetupPart(model, model))
+        return replace(run, suites=(replace(run.suites[0], setup=setup),))
+
+    for new, conclusions in (("a", []), ("b", [FAILED]), ("", [UNMEASURABLE])):
+        found = list(check_model(make_context(tested(new), base=tested("a"))))
+        assert [each.conclusion for each in found] == conclusions
+    assert list(check_model(make_context(tested("b")))) == []

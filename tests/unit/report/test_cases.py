@@ -54,20 +54,18 @@ def test_the_expected_output_is_separated_from_the_input() -> None:
 SHORT = Snapshot("n", "out", ())
 
 
-@pytest.mark.parametrize(
-    ("snapshot", "old", "texts"),
-    [
-        (replace(SHORT, question="q", expected="e"), None, [("input", "q"), ("output", "out"), ("expected", "e")]),
-        (replace(SHORT, question=" n\n"), None, [("output", "out")]),
-        (Snapshot("n", "", ()), None, []),
-        (SHORT, SHORT, [("output", "out")]),
-        (SHORT, replace(SHORT, output="before"), [("baseline", "before"), ("output", "out")]),
-    ],
-)
-def test_the_texts_of_a_case_have_titles(
-    snapshot: Snapshot, old: Snapshot | None, texts: list[tuple[str, str]]
-) -> None:
-    assert list(list_texts(snapshot, old)) == texts
+TEXTS: Sequence[tuple[Snapshot, Snapshot | None, list[tuple[str, str]]]] = [
+    (replace(SHORT, question="q", expected="e"), None, [("input", "q"), ("output", "out"), ("expected", "e")]),
+    (replace(SHORT, question=" n\n"), None, [("output", "out")]),
+    (Snapshot("n", "", ()), None, []),
+    (SHORT, SHORT, [("output", "out")]),
+    (SHORT, replace(SHORT, output="before"), [("baseline", "before"), ("output", "out")]),
+]
+
+
+def test_the_texts_of_a_case_have_titles() -> None:
+    for snapshot, old, texts in TEXTS:
+        assert list(list_texts(snapshot, old)) == texts
 
 
 def test_the_texts_of_a_conversation_are_its_turns() -> None:
@@ -170,6 +168,12 @@ def test_merged_errors_are_sorted_by_number_then_suite() -> None:
         ("suite 10", "E", "other", "case 2", 2, ""),
         ("suite 2", "E", "line 1", "case 2", 1, ""),
     ]
+
+
+def test_errors_with_too_many_messages_can_be_alone() -> None:
+    others = ErrorView("demo", None, "E", "other messages", "", trials=7, case="a")
+    (alone,) = merge_errors([others])
+    assert (alone.message, alone.trials, alone.messages) == ("other messages", 7, "")
 
 
 def test_errors_of_one_line_of_the_users_code_are_one() -> None:

@@ -87,6 +87,7 @@ def test_an_empty_run_names_the_next_step_unless_something_was_left_out() -> Non
     ):
         assert list_all(compare(change_run(nothing, **excuse), None)) == []
     assert list_all(compare(RUN, None)) == []
+    assert list_all(compare(replace(RUN, scripts=()), None)) == []
 
 
 @pytest.mark.parametrize(
@@ -207,6 +208,11 @@ def test_changed_cases_are_counted_by_suite(cases: CaseChanges, selection: str, 
     comparison = replace(compare(run, BASE, "stored run"), rows=(make_row("demo", cases=cases),))
     found = [each for each in list_all(comparison) if not each.startswith("Only a part")]
     assert found == ([f"demo: {notice}"] if notice else [])
+
+
+def test_a_row_without_changed_cases_hides_no_changes_of_its_suite() -> None:
+    rows = (make_row("demo", cases=CaseChanges(added=1)), make_row("demo"))
+    assert list_all(replace(SAME, rows=rows)) == [f"demo: 1 case added {ONLY_BOTH}."]
 
 
 def test_suites_are_in_the_order_of_their_names() -> None:

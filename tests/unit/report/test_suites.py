@@ -101,6 +101,9 @@ def test_the_spending_of_a_suite_is_next_to_that_of_the_base() -> None:
     dearer = replace(dearer, trials=[replace(each, usage=Usage(10, cost=5.0)) for each in dearer.trials])
     (view,) = build_suites(compare(make_run(dearer), base), Verdict(()))
     assert view.spending.changed == ("cost",)
+    same = suite(*[1.0] * 12, name="same")
+    views = build_suites(compare(make_run(dearer, same), make_base(suite(*[1.0] * 24), same)), Verdict(()))
+    assert [each.spending.changed for each in views] == [("cost",), ()]
 
 
 FLIPS: Sequence[tuple[int, int, float, bool, str]] = [
@@ -138,7 +141,8 @@ def test_totals_are_over_all_suites() -> None:
     assert (totals.pass_rate, totals.weights, totals.cost, totals.tokens) == (pytest.approx(0.6), "", 2.5, 50)
     assert (totals.paired, totals.change, totals.cost_change, totals.has_moved) == (0, NoEstimate(), None, False)
     assert totals.duration_s == 72
-    assert build_totals(compare(change_run(run, finished=NOW - 900), None)).duration_s == 0
+    for finished, duration in ((NOW - 900, 0), (NOW - 89.5, 0.5)):
+        assert build_totals(compare(change_run(run, finished=finished), None)).duration_s == duration
 
 
 def test_the_change_of_the_pass_rate_is_over_paired_cases() -> None:
