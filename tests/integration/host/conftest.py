@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import pytest
 from tests.cli import run_cli
-from tests.warm_program import program_folder
+from tests.warm_program import program_command
 
 SUITE = """
 from dataclasses import dataclass
@@ -149,7 +149,7 @@ def start_program(
     # With other variables of Python's, a new Python would start.
     unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
     return subprocess.Popen(
-        [program_folder() / "scoregate", *arguments],
+        [*program_command(), *arguments],
         cwd=cwd,
         env={name: value for name, value in environ.items() if name not in unset},
         stdin=subprocess.DEVNULL,

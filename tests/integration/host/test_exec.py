@@ -157,7 +157,7 @@ def test_the_command_runs_in_the_users_folder(project: Project) -> None:
     project.write("deep/run.sh", f"test -f here.txt && PYTHONPATH=.. {sys.executable} ../run.py\n")
     deep = Project.__new__(Project)
     deep.root = project.root / "deep"
-    outcome = deep.scoregate("exec", "--", "sh", "run.sh")
+    outcome = project.finish(deep.start("exec", "--", "sh", "run.sh"))
     assert outcome.exit_code == 0, outcome.output
     assert outcome.statuses == {"passed": 3}
 

@@ -56,7 +56,7 @@ def test_the_base_uses_installed_packages(project: Project) -> None:
     web = Project.__new__(Project)
     web.root = project.root / "web"
     arguments = ("sh", "-c", f"cd .. && {sys.executable} run.py")
-    outcome = web.scoregate("exec", "--baseline", "rerun:main", "--", *arguments)
+    outcome = project.finish(web.start("exec", "--baseline", "rerun:main", "--", *arguments))
     assert outcome.exit_code == 0, outcome.output
     assert outcome.result["rows"][0]["base"] == 1
     assert (web.root / "node_modules/x/index.js").read_text() == "here"
