@@ -18,9 +18,6 @@ from pkgutil import walk_packages
 
 from tests.golden.archive import ARCHIVES, list_worlds, read_expected, read_worlds
 
-ALL = "all features"
-# They use no feature. Without one feature, the first is judged.
-WORLDS = ("better", "changed_judge", "errors", "no_base")
 # What the package imports, so that it is not imported for each copy.
 LIBRARIES = ("anyio._backends._asyncio", "click", "httpx", "jinja2", "pydantic", "rich.console")
 # It reads its standard input when it is imported, and ends.
@@ -99,14 +96,17 @@ def _judge(source: Path, worlds: Sequence[str]) -> None:
     print("judged", flush=True)
 
 
-def main(names: list[str]) -> None:
-    """Print the outcomes without each feature and without all, as JSON."""
+def main(groups: list[str]) -> None:
+    """Print the outcome without each group of features, as JSON: names that `+` joins, `=`, and names of worlds."""
     for name in LIBRARIES:
         import_module(name)
     read_worlds()
-    folder = Path.cwd()
-    outcomes = {name: judge_without([name], folder / name, WORLDS[:1]) for name in names}
-    outcomes[ALL] = judge_without(names, folder / ALL, WORLDS)
+    outcomes = []
+    for number, group in enumerate(groups):
+        features, _, worlds = group.partition("=")
+        folder = Path(str(number)).resolve()
+        folder.mkdir()
+        outcomes.append(judge_without(features.split("+"), folder, worlds.split(",") if worlds else []))
     print(json.dumps(outcomes))
 
 
