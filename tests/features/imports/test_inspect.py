@@ -128,3 +128,19 @@ def test_a_truncated_log_keeps_its_samples() -> None:
     imported_run = imported("inspect", out.getvalue())
     assert len(imported_run.cases) == 10
     assert not imported_run.suites["capitals"].complete
+
+
+def test_the_usage_of_a_sample_is_of_all_its_models() -> None:
+    def read(**by_model: dict[str, float]) -> tuple[object, ...]:
+        log = raw("inspect.json")
+        log["samples"] = log["samples"][:1]
+        log["samples"][0]["model_usage"] = by_model
+        used = imported("inspect", json.dumps(log)).cases[0].usage
+        return (
+            () if used is None else (used.input_tokens, used.output_tokens, used.cached_tokens, used.cost, used.model)
+        )
+
+    small = {"input_tokens": 5, "output_tokens": 2, "input_tokens_cache_read": 30, "input_tokens_cache_write": 4}
+    assert read() == ()
+    assert read(small=small) == (39, 2, 30, None, "small")
+    assert read(small=small, large={"output_tokens": 7, "total_cost": 0.5}) == (39, 9, 30, 0.5, None)

@@ -112,6 +112,17 @@ def test_a_vitest_file_that_fails_without_a_failed_test_is_never_green() -> None
     assert list(imported("vitest", json.dumps(report)).suites) == ["hours"], "Jest's message is that of the test"
 
 
+def test_a_vitest_file_names_its_test_files_by_their_last_part() -> None:
+    for path, name in (("C:\\p\\a.test.ts", "a.test.ts"), ("/p/b.test.ts", "b.test.ts"), ("", "unnamed")):
+        test = {"ancestorTitles": ["hours"], "title": "opens", "status": "passed", "failureMessages": []}
+        file = {"name": path, "status": "failed", "message": "no package", "assertionResults": [test]}
+        report = {"numTotalTests": 1, "testResults": [file]}
+        assert list(imported("vitest", json.dumps(report)).suites) == ["hours", f"{name} (file)"]
+    for lost in ("numTotalTests", "testResults"):
+        with pytest.raises(ImportFailed, match="it lacks one of numTotalTests, testResults"):
+            imported("vitest", json.dumps({key: value for key, value in report.items() if key != lost}))
+
+
 def test_suites_of_one_name_in_two_vitest_files_differ() -> None:
     test = {"ancestorTitles": ["hours"], "title": "opens", "status": "passed", "failureMessages": []}
     files = [{"name": f"/p/{name}.test.ts", "status": "passed", "assertionResults": [test]} for name in "ab"]

@@ -12,10 +12,11 @@ from tests.unit.report.hostile import HOSTILE
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
 from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.evaluator_changes import EvaluatorChange, EvaluatorChangeKind
 from scoregate.kernel.gate import Verdict, evaluate_gates, judge_comparison
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report import console, html, markdown, result_json
-from scoregate.kernel.report.heading import build_title
+from scoregate.kernel.report.heading import build_title, find_mark
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.amounts import Conclusion
@@ -24,6 +25,7 @@ from scoregate.kernel.types.declarations.kernel import DROP, ERROR_RATE, REGRESS
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.exemptions import AcceptedRegression, Exemptions
 from scoregate.kernel.types.runs.policy import Limits, Policy, Severity
+from scoregate.kernel.types.slots import UnwatchedDrop
 
 WORSE = "passed, but {0} is worse (no gate watches it)"
 
@@ -208,3 +210,61 @@ def test_small_rows_that_fell_together_have_no_tick() -> None:
     view: ReportView = make_view(*judge_comparison(comparison, Policy(Limits(fail_on_regression=True))), CONTEXT)
     assert {each.state for each in view.rows} == {ReportState.UNCERTAIN}
     assert headings(view)[0].startswith("## ❌ scoregate: 1 of ")
+
+
+def test_problems_are_counted_and_a_single_one_is_named() -> None:
+    rate = Finding(ERROR_RATE, Conclusion.UNMEASURABLE, "9 of 10", "≤ 5%", suite="a")
+    passed = replace(rate, conclusion=Conclusion.PASSED)
+    failed = Finding(REGRESSION, Conclusion.FAILED, "−0.1", "no regression", suite="a", evaluator="e")
+    title = rate.title[0].lower() + rate.title[1:]
+    for findings, text in (
+        ((rate,), f"could not be measured: {title}"),
+        ((passed, rate), f"could not be measured: {title}"),
+        ((rate, rate, passed), "could not be measured: 2 problems"),
+        ((failed, rate, rate, passed), "1 of 4 gates failed, 2 could not be measured"),
+        ((failed, passed), "1 of 2 gates failed"),
+        ((), "passed, no gate is set"),
+    ):
+        assert build_title(Verdict(findings)) == text
+
+
+def test_a_passed_run_says_what_it_leaves_open() -> None:
+    passed = Finding(ERROR_RATE, Conclusion.PASSED, "0 of 5", "≤ 5%", suite="a")
+    for names, text in (
+        (("max_drop",), "max_drop not applied: there is no baseline"),
+        (("max_drop", "max_cost_ratio"), "max_drop and max_cost_ratio not applied: there is no baseline"),
+        (("a", "b", "c"), "a, b and c not applied: there is no baseline"),
+    ):
+        assert build_title(Verdict((passed,), not_applied=names)) == f"1 gate passed; {text}"
+    kinds = [EvaluatorChangeKind.LOWERED, EvaluatorChangeKind.REMOVED, EvaluatorChangeKind.LOWERED]
+    changes = tuple(EvaluatorChange(0, "e", kind, "") for kind in kinds)
+    assert build_title(Verdict((passed,), evaluator_changes=changes)) == (
+        "1 gate passed; evaluators since the baseline: 1 removed, 2 with a lower threshold"
+    )
+    other = finding(DROP, "a", "another reason")
+    assert build_title(Verdict((), left_out=(other,))) == "passed, no gate is set; 1 limit not applied"
+    of_run = replace(finding(REGRESSION, "a"), suite=None)
+    assert build_title(Verdict((), left_out=(of_run, of_run))) == "passed; 2 gates can't fail (regression)"
+    assert build_title(Verdict((passed,), left_out=(replace(of_run, applied=True),))).endswith("; 1 limit not applied")
+
+
+@pytest.mark.parametrize(
+    ("drops", "text"),
+    [
+        ([("a", True)], "a is worse (only a warning)"),
+        ([("a", True), ("a", True)], "a is worse (only a warning)"),
+        ([("a", True), ("a", False)], "a is worse (no gate fails for it)"),
+        ([("a", False), ("b", False)], "a and b are worse (no gate watches them)"),
+        ([("a", True), ("b", True)], "a and b are worse (only a warning)"),
+        ([(name, False) for name in "abc"], "a, b and 1 more are worse (no gate watches them)"),
+    ],
+)
+def test_what_is_worse_without_a_gate_is_named_once(drops: list[tuple[str, bool]], text: str) -> None:
+    assert build_title(Verdict(()), [UnwatchedDrop(*each) for each in drops]) == f"passed, but {text}"
+
+
+@pytest.mark.parametrize("conclusion", list(Conclusion))
+def test_only_a_passed_run_has_the_mark_of_a_drop(conclusion: Conclusion) -> None:
+    is_passed = conclusion is Conclusion.PASSED
+    assert find_mark(conclusion, [UnwatchedDrop("a")]) is (ReportState.UNCERTAIN if is_passed else conclusion)
+    assert find_mark(conclusion, []) is conclusion

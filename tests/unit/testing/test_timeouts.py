@@ -19,6 +19,7 @@ _over = threading.Event()
 
 @pytest.fixture(autouse=True, scope="module")
 def end_halted_threads() -> Iterator[None]:
+    _over.clear()  # with tests of other modules between them, those of this one are in several groups
     yield
     _over.set()
 
