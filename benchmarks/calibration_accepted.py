@@ -63,7 +63,8 @@ def measure(
 ) -> tuple[Rate, Rate]:
     """Draw pull requests and ask the comparison and the gate about the others."""
     drawn, asked = effort.of(2_000, 300), effort.of(250, 40)
-    screen, ask = (partial(each, accepted=accepted, exempt=exempt) for each in (_screen, _ask))
+    screen = partial(_screen, accepted=accepted, exempt=exempt)
+    ask = partial(_ask, accepted=accepted, exempt=exempt)
     found = screened(f"accepted: {name}", draw, screen, ask, drawn=drawn, asked=asked)
     return found.rate(lambda answer: answer.label), found.rate(lambda answer: answer.red)
 

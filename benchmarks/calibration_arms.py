@@ -11,10 +11,12 @@ from calibration_scores import Array
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
+from scoregate.features.arms.comparison import compare_arms
+from scoregate.features.arms.section import build_arms
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
 from scoregate.kernel.types.runs.arms import EXPECTATIONS, Arm
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.policy import Criteria
 from scoregate.kernel.types.suite import TASK
 
 SIZES = (20, 50, 100, 200)
@@ -82,9 +84,10 @@ def _compare(with_it: Array, without: Array, base: Array) -> tuple[Row | None, R
     """The effect and the change, as the product compares them."""
     run, other = (run_of({EXPECTATIONS: scores}) for scores in (with_it, without))
     arm = replace(other.suites[0], params={TASK: Arm.WITHOUT.value}, label="without")
-    both: Run = replace(run, suites=(*run.suites, arm))
-    (found,) = compare(both, run_of({EXPECTATIONS: base})).arms
-    return found.effect, found.change
+    both = replace(run, suites=(*run.suites, arm))
+    rows = compare(both, run_of({EXPECTATIONS: base})).rows
+    (found,) = build_arms(compare_arms(both.suites, lambda _: Criteria()), rows)
+    return found.comparison.effect, found.change
 
 
 def _is_reported(row: Row | None) -> bool:

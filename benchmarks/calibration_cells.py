@@ -110,7 +110,8 @@ def measure(kind: Kind, n: int, repeats: int, *, worse: bool, effort: Effort) ->
 
 
 def _differences(source: Generator, *, kind: Kind, n: int, repeats: int, worse: bool) -> Array:
-    return kind.differences(source, (1, n), repeats=repeats, worse=worse)[0]
+    found: Array = kind.differences(source, (1, n), repeats=repeats, worse=worse)[0]
+    return found
 
 
 def _examined(differences: Array) -> _Answer:

@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 from calibration_auto import REPEATS, ROUNDS
-from calibration_limits import LIMITS
+from calibration_limits import LIMITS, contains
 from calibration_repeats import ONCE, POOLED, REPEATED, THREE, Sides, holds
 from calibration_runs import CRITERIA, quick_p, run_of, screened, survey
-from calibration_scores import Array
+from calibration_scores import Array, Scalar
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Measure, Row, RowLabel
@@ -46,7 +47,7 @@ class Shape:
         """Return the cluster of each case."""
         return [f"document-{at // self.size}" for at in range(self.clusters * self.size)]
 
-    def spread(self, values: Array) -> Array:
+    def spread(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return a row for each case from a row for each cluster."""
         return np.repeat(values, self.size, axis=0)
 
@@ -180,8 +181,7 @@ def _check_ratio(source: Generator, *, limit: str, shape: Shape, sides: Sides) -
     run, base = (_spend(source, level, name, shape, repeats) for repeats in (sides.new, sides.old))
     verdict = evaluate_gates(Comparison(run, base, pairs=((0, 0),)), Policy(limits))
     rows = [row for row in compare(run, base).quantities if row.measure is Measure.COST]
-    covers = any(row.total_low is not None and row.total_low <= 0 <= (row.total_high or 0.0) for row in rows)
-    return verdict.conclusion is Conclusion.FAILED, covers
+    return verdict.conclusion is Conclusion.FAILED, any(contains(row.total, 0.0) for row in rows)
 
 
 def _spend(source: Generator, level: Array, name: str, shape: Shape, repeats: int) -> Run:

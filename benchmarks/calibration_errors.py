@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from calibration_runs import run_of, survey
-from calibration_scores import Array
+from calibration_scores import Flags
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
@@ -103,7 +103,7 @@ def _draw(source: Generator, scenario: _Scenario, n: int, rates: Sequence[float]
     return base, run
 
 
-def _run(errors: Array, number: int, clusters: int) -> Run:
+def _run(errors: Flags, number: int, clusters: int) -> Run:
     """A run of one suite in which these trials met an error and all others have the score 1."""
     run = run_of({"e": np.where(errors, np.nan, 1.0)}, passed=np.ones(errors.shape))
     suite, name = run.suites[0], f"bot-{number}"

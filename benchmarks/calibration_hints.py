@@ -45,7 +45,7 @@ class _Scenario:
         """Return the scores of one side, a row for each case."""
         luck = np.sqrt(self.shared) * source.standard_normal((self.groups, 1))
         luck = (luck + np.sqrt(1 - self.shared) * source.standard_normal((self.groups, self.size))).ravel()
-        scores = luck if self.passing is None else (luck < ndtri(self.passing)).astype(float)
+        scores: Array = luck if self.passing is None else (luck < ndtri(self.passing)).astype(float)
         return scores.reshape(-1, 1)
 
 

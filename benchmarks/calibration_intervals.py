@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from calibration_repeats import holds
+from calibration_repeats import holds, interval_of
 from calibration_runs import compare_scores, survey
 from calibration_scores import NORMAL, SKEWED, Array, Kind, ceiling, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
@@ -90,7 +90,8 @@ def _equivalents(effort: Effort) -> Iterator[Cell]:
 def measure(name: str, draw: Draw, truth: float, effort: Effort) -> Cell:
     """Draw pull requests and ask the comparison about them."""
     found = survey(name, partial(_ask, draw=draw), effort.of(2_000, 80))
-    narrowest = min(row.estimate.high - row.estimate.low for stratum in found.strata for row in stratum.answers)
+    intervals = (interval_of(row) for stratum in found.strata for row in stratum.answers)
+    narrowest = min(high - low for low, high in intervals)
     covered = found.rate(partial(holds, truth=truth))
     changes = found.mean(lambda row: row.pairs.better + row.pairs.worse).value
     equivalent = found.rate(lambda row: row.label is RowLabel.EQUIVALENT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,8 +13,8 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 
 from scoregate.kernel.compare.comparison import Comparison, compare
-from scoregate.kernel.compare.pairing import Values, quantity_side
-from scoregate.kernel.compare.ratios import compute_total_ratio
+from scoregate.kernel.compare.pairing import quantity_side
+from scoregate.kernel.compare.ratios import Ratio, compute_total_ratio
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.case_columns import Columns
@@ -136,17 +136,21 @@ def measure_total(scenario: _Scenario, n: int, effort: Effort) -> Rate:
 
 
 def _covers(source: Generator, *, scenario: _Scenario, n: int) -> bool:
-    read: Values = _costs
     sides = (run_of({"e": side}, amounts={"costs": side}) for side in _amounts(source, n, scenario))
     of_base, of_run = (run.suites[0].columns for run in sides)
-    there, here = (quantity_side([columns], read, is_paid=True) for columns in (of_base, of_run))
+    there, here = (quantity_side([columns], _costs, is_paid=True) for columns in (of_base, of_run))
     ratio = compute_total_ratio(here, there, of_run)
+    return contains(ratio, float(np.log(scenario.factor)))
+
+
+def contains(ratio: Ratio | None, truth: float) -> bool:
+    """Whether the interval of a ratio, if there is one, contains the true logarithm."""
     if ratio is None or ratio.low is None or ratio.high is None:
         return False
-    return bool(ratio.low <= np.log(scenario.factor) <= ratio.high)
+    return ratio.low <= truth <= ratio.high
 
 
-def _costs(columns: Columns) -> Array:
+def _costs(columns: Columns) -> Sequence[float]:
     return columns.costs
 
 

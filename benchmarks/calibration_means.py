@@ -27,7 +27,7 @@ def report(effort: Effort) -> Iterator[Target]:
         for n in SIZES:
             name = f"{kind.name}, n = {n}"
             found = survey(f"means, {name}", partial(_ask, kind=kind, n=n), effort.of(3_000, 300))
-            covered = found.rate(lambda ends, kind=kind: ends[0] - 1e-9 <= kind.mean <= ends[1] + 1e-9)
+            covered = found.rate(partial(_contain, mean=kind.mean))
             width = found.mean(lambda ends: ends[1] - ends[0]).value
             print_row(kind.name, n, covered, f"{width:.3f}")
             (many if n >= 20 else few)[name] = covered
@@ -40,3 +40,7 @@ def report(effort: Effort) -> Iterator[Target]:
 def _ask(source: Generator, *, kind: Kind, n: int) -> tuple[float, float]:
     scores = kind.side(source, kind.quality(source, (n,)), 1).clip(0, 1)
     return mean_score_interval(float(scores.mean()), float(scores.std(ddof=1)), n)
+
+
+def _contain(ends: tuple[float, float], *, mean: float) -> bool:
+    return ends[0] - 1e-9 <= mean <= ends[1] + 1e-9

@@ -21,6 +21,7 @@ from scoregate.kernel.types.runs.suite_states import digest_states
 
 KINDS = (MIXED, RUBRIC)
 POOLED = 5
+_WORSE = (RowLabel.WORSE,)
 PASTS = (1, 5, 10, 20)
 DROP = 0.05
 FALSE_ALARMS = (0.02, 0.055)
@@ -102,7 +103,7 @@ def _report_steps(effort: Effort) -> Iterator[Target]:
                     drawn=effort.of(3_000, 400),
                     asked=effort.of(300, 100),
                 )
-                one, pooled = (survey.rate(lambda answer, at=at: answer[at] is RowLabel.WORSE) for at in range(2))
+                one, pooled = (survey.rate(partial(_has_label, at=at, labels=_WORSE)) for at in range(2))
                 print_row(MIXED.name, n, -step, after, one, pooled)
                 rates[f"n = {n}, −{step:g}, {after} after it"] = pooled
     yield hold("no change after a step of the provider: `worse`", rates, 0.0, 0.05)
@@ -125,7 +126,7 @@ def _report_movement(effort: Effort) -> Iterator[Target]:
                 drawn=effort.of(3_000, 400),
                 asked=effort.of(600, 100),
             )
-            one, pooled, narrow = (survey.rate(lambda answer, at=at: answer[at] in CALLED) for at in range(3))
+            one, pooled, narrow = (survey.rate(partial(_has_label, at=at, labels=CALLED)) for at in range(3))
             print_row(MIXED.name, n, shift, runs, one, narrow, pooled)
             (five if runs == 5 else rates)[f"n = {n}, {runs} runs"] = pooled
     yield hold("runs that move, ten or more of them: `better` + `worse`", rates, 0.0, 0.06)
@@ -142,8 +143,8 @@ def _survey(effort: Effort, kind: Kind, n: int, runs: int, *, drop: float) -> tu
         asked=effort.of(400, 100),
     )
     return (
-        *(survey.rate(lambda labels, at=at: labels[at] in CALLED) for at in range(2)),
-        *(survey.rate(lambda labels, at=at: labels[at] is RowLabel.WORSE) for at in range(2)),
+        *(survey.rate(partial(_has_label, at=at, labels=CALLED)) for at in range(2)),
+        *(survey.rate(partial(_has_label, at=at, labels=_WORSE)) for at in range(2)),
     )  # type: ignore[return-value]
 
 
@@ -153,6 +154,10 @@ def _call_rates(rates: Sequence[Rate]) -> Sequence[Rate]:
 
 def _worse_rates(rates: Sequence[Rate]) -> Sequence[Rate]:
     return rates[2:]
+
+
+def _has_label(found: Sequence[RowLabel], *, at: int, labels: Collection[RowLabel]) -> bool:
+    return found[at] in labels
 
 
 def _labels(answer: _Answer) -> tuple[RowLabel, RowLabel]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from calibration_runs import CALLED, run_of, survey
-from calibration_scores import MIXED, Array
+from calibration_scores import MIXED, Array, Flags
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
@@ -68,20 +68,33 @@ def _report_choices(effort: Effort) -> Iterator[Target]:
             drawn = survey(
                 f"quarantine: {choice} {drop}", partial(_ask, choice=choice, drop=drop), effort.of(1_000, 150)
             )
-            means = [drawn.mean(lambda answer, way=way: getattr(answer, way).delta) for way in ways]
-            worse = [drawn.rate(lambda answer, way=way: getattr(answer, way).label is RowLabel.WORSE) for way in ways]
+            means = [drawn.mean(partial(_read_delta, way=way)) for way in ways]
+            worse = [drawn.rate(partial(_has_label, way=way, labels=(RowLabel.WORSE,))) for way in ways]
             print_row(choice, -drop, *(each for pair in zip(means, worse, strict=True) for each in pair))
             if drop:
                 found |= _name(choice, worse[1:])
             else:
                 shown |= {name: replace(rate, count=0) for name, rate in _name(choice, means[1:]).items()}
-                any_label = [
-                    drawn.rate(lambda answer, way=way: getattr(answer, way).label in CALLED) for way in ways[1:]
-                ]
+                any_label = [drawn.rate(partial(_has_label, way=way, labels=CALLED)) for way in ways[1:]]
                 called |= _name(choice, any_label)
     yield hold("no change: mean change shown", shown, -0.003, 0.003)
     yield hold("no change: `better` or `worse`", called, 0.0, ALPHA)
     yield hold("−5 points: `worse`", found, 0.2)
+
+
+def _read_delta(answer: Answer, *, way: str) -> float:
+    delta = _pick_row(answer, way).delta
+    assert delta is not None
+    return delta
+
+
+def _has_label(answer: Answer, *, way: str, labels: Collection[RowLabel]) -> bool:
+    return _pick_row(answer, way).label in labels
+
+
+def _pick_row(answer: Answer, way: str) -> Row:
+    row: Row = getattr(answer, way)
+    return row
 
 
 def _name(choice: str, rates: list[Rate]) -> Mapping[str, Rate]:
@@ -108,11 +121,11 @@ def _ask(source: Generator, *, choice: str, drop: float) -> Answer:
     return Answer(left_out, younger, older)
 
 
-def _run_without(scores: Array, chosen: Array) -> Run:
+def _run_without(scores: Array, chosen: Flags) -> Run:
     return run_of({"e": scores[~chosen]})
 
 
-def _make_readable(scores: Array, chosen: Array) -> Run:
+def _make_readable(scores: Array, chosen: Flags) -> Run:
     """A run whose cases can be read: the quarantine needs their tags."""
     run = run_of({"e": scores})
     (suite,) = run.suites

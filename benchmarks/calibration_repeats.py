@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from calibration_runs import CALLED, CRITERIA, compare_scores, quick_p, run_of, screened, survey
+from calibration_runs import CALLED, CRITERIA, Survey, compare_scores, quick_p, run_of, screened, survey
 from calibration_scores import MIXED, RUBRIC, Array, Kind, pass_fail
 from calibration_targets import ALPHA, Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
@@ -110,18 +110,29 @@ def measure(kind: Kind, sides: Sides, n: int, *, drop: float, effort: Effort) ->
         found = survey(name, lambda source: ask(draw(source)), effort.of(400, 40))
     else:
         found = screened(name, draw, _screen, ask, drawn=effort.of(4_000, 250), asked=effort.of(160, 16))
+    return _summarize(name, found, -drop)
+
+
+def _summarize(name: str, found: Survey[Row], truth: float) -> Cell:
     return Cell(
         name,
         found.rate(lambda row: row.label is RowLabel.BETTER),
         found.rate(lambda row: row.label is RowLabel.WORSE),
         found.rate(lambda row: row.label in CALLED),
-        found.rate(partial(holds, truth=-drop)),
+        found.rate(partial(holds, truth=truth)),
     )
 
 
 def holds(row: Row, truth: float) -> bool:
     """Whether the interval of a row contains the true difference."""
-    return row.estimate.low <= truth <= row.estimate.high
+    low, high = interval_of(row)
+    return low <= truth <= high
+
+
+def interval_of(row: Row) -> tuple[float, float]:
+    """The interval of a row whose pairs are enough for one, as those of all simulated rows are."""
+    assert row.estimate.interval is not None, row.reason
+    return row.estimate.interval
 
 
 def _draw(source: Generator, *, kind: Kind, sides: Sides, n: int, drop: float) -> _Drawn:
@@ -152,10 +163,9 @@ def _both_directions(effort: Effort) -> Iterator[Cell]:
                 draw = partial(_draw_both, sides=sides, n=n, share=share, size=size, middle=middle)
                 ask = partial(_ask, pooled=sides.pooled)
                 found = screened(name, draw, _screen, ask, drawn=effort.of(4_000, 250), asked=effort.of(120, 16))
-                rates = [found.rate(lambda row, label=label: row.label is label) for label in CALLED]  # type: ignore[misc]
-                called, covered = found.rate(lambda row: row.label in CALLED), found.rate(partial(holds, truth=0.0))
-                print_row(f"{share:.0%} by {size}", sides.name, n, *rates, covered)
-                yield Cell(name, *rates, called, covered)
+                cell = _summarize(name, found, 0.0)
+                print_row(f"{share:.0%} by {size}", sides.name, n, cell.better, cell.worse, cell.covered)
+                yield cell
 
 
 def _draw_both(source: Generator, *, sides: Sides, n: int, share: float, size: float, middle: float) -> _Drawn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import ge
 
 import numpy as np
 from calibration_family import draw_scores
@@ -166,7 +167,7 @@ def _report_pushes(effort: Effort) -> Iterator[Target]:
     cells = {pushes: dict[str, Rate]() for pushes in PUSHES}
     for n in (50, 200, 1_000):
         found = survey(f"pushes, n = {n}", partial(_find_first_red, n=n), effort.of(600 if n < 1_000 else 200, 30))
-        rates = [found.rate(lambda first, most=pushes: first <= most) for pushes in PUSHES]
+        rates = [found.rate(partial(ge, pushes)) for pushes in PUSHES]
         print_row(n, *rates)
         for pushes, rate in zip(PUSHES, rates, strict=True):
             cells[pushes][f"n = {n}"] = rate

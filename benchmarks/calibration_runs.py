@@ -23,7 +23,7 @@ from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import STATUSES, Status
 from scoregate.kernel.types.runs.evidence import Trials
 from scoregate.kernel.types.runs.policy import Criteria
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 from scoregate.kernel.types.runs.text_column import TextColumn
 
 Drawn = TypeVar("Drawn")
@@ -79,7 +79,7 @@ def run_of(
     columns.scores = {name: array("d", found.ravel().tolist()) for name, found in scores.items()}
     infos = {name: EvaluatorInfo(name) for name in scores}
     suite = SuiteResult("bot", "bot", script="bot.py", evaluators=infos, trials=Trials(columns), complete=True)
-    return Run("run", started=0, finished=1, version="1", commit="base", complete=True, suites=(suite,))
+    return Run("run", started=0, end=RunEnd(1, complete=True), code=RunCode("1", commit="base"), suites=(suite,))
 
 
 def _count_repeats(cases: Sequence[int]) -> array[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
 _ZEROS = 0.06
 
 
@@ -115,7 +118,8 @@ def _with_zeros(source: Generator, quality: Array, luck: Array) -> Array:
 
 
 def _normal_scores(_source: Generator, quality: Array, luck: Array) -> Array:
-    return quality + 0.08 * ndtri(np.clip(luck, 1e-12, 1 - 1e-12))
+    scores: Array = quality + 0.08 * ndtri(np.clip(luck, 1e-12, 1 - 1e-12))
+    return scores
 
 
 def pass_fail(rate: float) -> Kind:

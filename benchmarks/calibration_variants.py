@@ -115,8 +115,9 @@ def measure(kind: Kind, scenario: str, count: int, n: int, *, effort: Effort) ->
     runs, others = effort.of(100 if is_slow else 600 if n < 1_000 else 200, 25), effort.of(10 if is_slow else 100, 10)
     answers = [ask(draw(source, kind, shares, n), kind, shares, all_methods=at < others) for at in range(runs)]
     return Cell(
-        *(Rate.of(sum(each), runs) for each in zip(*((a.worse, a.held) for a in answers), strict=True)),
-        Rate.of(sum(answer.naive for answer in answers[:others]), others),
+        worse=Rate.of(sum(answer.worse for answer in answers), runs),
+        held=Rate.of(sum(answer.held for answer in answers), runs),
+        naive=Rate.of(sum(answer.naive for answer in answers[:others]), others),
         found=_mean([answer.found for answer in answers]),
         found_by_mcb=_mean([answer.found_by_mcb for answer in answers]),
     )

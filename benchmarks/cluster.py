@@ -87,7 +87,7 @@ KILL_AFTER_S = 20.0
 @contextmanager
 def start_cluster(folder: Path, **environment: str) -> Iterator[tuple[str, list[int]]]:
     """The address of a scheduler, and the process ids of the nannies of its workers."""
-    file, started = folder / "scheduler.json", []
+    file, started = folder / "scheduler.json", list[subprocess.Popen[bytes]]()
 
     def start(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
@@ -159,7 +159,7 @@ class Provider(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answer)
-        self.lock, self.level, self.filled_at = threading.Lock(), CAPACITY, time.monotonic()
+        self.lock, self.level, self.filled_at = threading.Lock(), float(CAPACITY), time.monotonic()
         self.accepted: list[float] = []
         self.refused = 0
 

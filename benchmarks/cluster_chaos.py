@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 from cluster import SUITE, WORKERS, list_workers
@@ -41,7 +42,7 @@ class Cluster:
     folder: Path
     log: Callable[[str], None]
     port: int = 0
-    scheduler: subprocess.Popen[bytes] | None = None
+    scheduler: subprocess.Popen[bytes] = field(init=False)
     nannies: list[subprocess.Popen[bytes]] = field(default_factory=list)
     killed: Counter[str] = field(default_factory=Counter)
 
@@ -70,7 +71,7 @@ class Cluster:
 
     def restart_ended(self) -> None:
         """Start what has ended again."""
-        if self.scheduler is None or self.scheduler.poll() is not None:
+        if self.scheduler.poll() is not None:
             self.scheduler = self._start_scheduler()
         for number, nanny in enumerate(self.nannies):
             if nanny.poll() is not None:
@@ -123,7 +124,7 @@ def write_project(project: Path, *, fails: bool) -> None:
         (project / f"evals/eval_{number}.py").write_text(text)
 
 
-def read_results(out: Path) -> tuple[dict, list[dict]]:
+def read_results(out: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     head = json.loads((out / "run/run.json").read_text())
     lines = gzip.decompress((out / "run/cases.jsonl.gz").read_bytes()).splitlines()
     return head, [json.loads(line) for line in lines]

@@ -21,7 +21,8 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
+from scoregate.kernel.types.runs.text_column import TextColumn
 
 HEAD = "| compare | measured | target | | |\n|---|--:|--:|---|---|"
 Score = Callable[[random.Random], float]
@@ -64,7 +65,7 @@ def _columns(load: Load, seed: int) -> Columns:
     source, columns = random.Random(seed), Columns()
     rows = load.cases * load.repeats
     columns.hashes = [f"{at // load.repeats:032x}" for at in range(rows)]
-    columns.digests = [f"{at // load.repeats:016x}" for at in range(rows)]
+    columns.digests = TextColumn(f"{at // load.repeats:016x}" for at in range(rows))
     columns.repeats = array("l", (at % load.repeats for at in range(rows)))
     columns.statuses = bytearray(int(source.random() < 0.1) for _ in range(rows))
     columns.durations_ms = array("d", (source.lognormvariate(6, 1) for _ in range(rows)))
@@ -79,7 +80,7 @@ def _run(load: Load, seed: int) -> Run:
     names = [f"evaluator-{at}" for at in range(load.evaluators)]
     infos = {name: EvaluatorInfo(name, Fingerprint(source="a")) for name in names}
     suite = SuiteResult("bot", "bot", evaluators=infos, trials=Trials(_columns(load, seed)), complete=True)
-    return Run(f"run-{seed}", started=0, finished=1, version="1", commit="base", suites=(suite,))
+    return Run(f"run-{seed}", started=0, end=RunEnd(1), code=RunCode("1", commit="base"), suites=(suite,))
 
 
 def _peak_mb() -> float:

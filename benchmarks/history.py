@@ -27,7 +27,7 @@ from scoregate.kernel.types.event_values import EvaluatorInfo, Fingerprint
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, SuiteResult
 
 CASES, EVALUATORS, SUITES = 2_000, ("exact", "helpful", "safe", "short"), 10
 START, HOUR = 1_735_689_600.0, 3_600.0  # 2025-01-01
@@ -55,9 +55,9 @@ def write_run(folder: Path, number: int, runs: int, source: random.Random) -> No
         suites = (
             replace(suite, id=f"suite-{at}", label=f"suite-{at}", trials=Trials(columns[at])) for at in range(SUITES)
         )
-        at = START + number * 8 * HOUR
-        about = {"commit": f"{number:040x}", "branch": "main", "complete": True}
-        writer.finish(Run(f"run-{number}", at, at + 60, "1", suites=tuple(suites), **about))
+        started = START + number * 8 * HOUR
+        end, code = RunEnd(started + 60, complete=True), RunCode("1", commit=f"{number:040x}", branch="main")
+        writer.finish(Run(f"run-{number}", started, end, code, suites=tuple(suites)))
 
 
 def measure_import(store: HistoryStore, runs: int, folder: Path) -> Iterator[Row]:

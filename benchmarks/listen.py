@@ -21,7 +21,8 @@ def _serve(name: str, load: Load) -> Sample:
 
 
 def _rate(samples: Sequence[Sample]) -> float:
-    return statistics.median(sample.measured["requests"] / sample.measured["seconds"] for sample in samples)
+    rates: list[float] = [sample.measured["requests"] / sample.measured["seconds"] for sample in samples]
+    return statistics.median(rates)
 
 
 def measure(runs: int) -> Iterator[Row]:

@@ -42,7 +42,8 @@ def _last_words(name: str, error: Failed) -> str:
 
 
 def _seconds(samples: Sequence[Sample]) -> float:
-    return statistics.median(sample.measured["seconds"] for sample in samples)
+    seconds: list[float] = [sample.measured["seconds"] for sample in samples]
+    return statistics.median(seconds)
 
 
 def _shown(name: str, samples: Sequence[Sample]) -> str:

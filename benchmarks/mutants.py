@@ -250,7 +250,7 @@ def find_importers(paths: Iterable[str]) -> dict[str, list[str]]:
     for file in sorted((ROOT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom):
-                imported = {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+                imported = {node.module or "", *(f"{node.module}.{each.name}" for each in node.names)}
                 for name in imported & names.keys():
                     importers[names[name]].append(_relative(file))
     return importers

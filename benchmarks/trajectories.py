@@ -16,7 +16,7 @@ CASES, MORE_CASES, SCORERS = 1_000, 4_000, 3
 
 
 def _run(out: Path, load: Load, baseline: str) -> Sample:
-    suite = SUITES / "trajectories.py"
+    suite = SUITES / "trajectories_load.py"
     command = [tool("scoregate", "scoregate"), "run", str(suite), "--out", str(out), "--baseline", baseline]
     sample = run(command, env=load.env, cwd=suite.parent)
     with gzip.open(stored_run(out) / "cases.jsonl.gz", "rt") as lines:

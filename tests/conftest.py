@@ -7,9 +7,11 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 # The duration of an example, and of its making, depends more on the machine than on the code.
 # A commit gets the same examples each time, so that a failure is of its change. `nox -s random` looks for others.
@@ -160,6 +162,23 @@ def _markers_of(file: Path) -> list[str]:
 @cache
 def _is_in(file: Path, paths: tuple[str, ...]) -> bool:
     return file.relative_to(TESTS).as_posix().startswith(paths)
+
+
+# Files whose tests share nothing: any worker may take any test of them, so that none is alone with a long file.
+INDEPENDENT = ("golden/", "test_docs.py", "contract/test_evidence_cells.py")
+
+
+class FilesAndTests(LoadScopeScheduling):
+    """Gives workers whole files, and of independent files single tests."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if _is_in(TESTS.parent / file, INDEPENDENT) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    """Divide tests among workers, unless the command names another way than pyproject.toml."""
+    return FilesAndTests(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -22,16 +22,6 @@ def test_it_starts(script: str) -> None:
     assert "--check" in process.stdout
 
 
-@pytest.mark.parametrize("script", sorted(path.name for path in BENCHMARKS.glob("*.py")))
-def test_what_it_imports_exists(script: str) -> None:
-    """Most benchmarks run for hours, so that a name that has moved would be found late."""
-    for node in ast.walk(ast.parse((BENCHMARKS / script).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "scoregate":
-            module = importlib.import_module(node.module or "")
-            for name in (alias.name for alias in node.names):
-                assert hasattr(module, name) or importlib.import_module(f"{node.module}.{name}")
-
-
 def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> None:
     module = BENCHMARKS.parent / "src/scoregate/kernel/types/backoff.py"
     source = module.read_bytes()

@@ -98,5 +98,14 @@ def program_folder() -> Path:
     return path.parent
 
 
+def program_command() -> list[str]:
+    """The program as a command, which keeps variables that shells drop, such as INPUT_GITHUB-TOKEN."""
+    folder = program_folder()
+    source = folder.with_name("call.py")
+    if not source.exists():
+        return [str(folder / "scoregate")]
+    return [sys.executable, "-ISs", str(source), str(Path(sys.executable).with_name("scoregate"))]
+
+
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.communicate()

@@ -9,6 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from typing import cast
 from urllib.parse import urlsplit
 
 from uvloop import new_event_loop
@@ -21,7 +22,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the connection."""
-        self._transport = transport
+        self._transport = cast(asyncio.WriteTransport, transport)
 
     def ask(self, request: bytes) -> asyncio.Future[float]:
         """Send a request; the result is when its answer began, for a stream, or ended."""

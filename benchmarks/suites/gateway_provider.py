@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from typing import cast
 
 from uvloop import new_event_loop
 
@@ -28,7 +29,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the connection."""
-        self._transport, self._received = transport, b""
+        self._transport, self._received = cast(asyncio.WriteTransport, transport), b""
 
     def data_received(self, data: bytes) -> None:
         """Answer later, once the request is complete."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from scoregate.features.gateway.declare import GatewayMode
 from scoregate.features.gateway.proxy import GatewayOptions, find_providers, open_gateway
 from scoregate.kernel.host.secrets import Redactor, secret_values
-from scoregate.kernel.judge.settings import GatewayMode
 from scoregate.models.settings import CacheMode
 
 ENVIRON = {"OPENAI_API_KEY": "sk-key-of-the-provider-0123456789", "OPENAI_BASE_URL": sys.argv[2]}

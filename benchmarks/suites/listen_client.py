@@ -4,7 +4,6 @@ import json
 import os
 import selectors
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -100,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

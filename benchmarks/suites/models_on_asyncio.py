@@ -4,13 +4,14 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from load import CASES, CONCURRENCY, tell
 from models_load import GRADE_SCHEMA, MODEL, grading, question
 from openai import AsyncOpenAI
 
 
-async def ask(client: AsyncOpenAI, text: str, **more: object) -> str:
+async def ask(client: AsyncOpenAI, text: str, **more: Any) -> str:
     """Return what the model says to a text."""
     answer = await client.chat.completions.create(
         model=MODEL, messages=[{"role": "user", "content": text}], temperature=0, **more

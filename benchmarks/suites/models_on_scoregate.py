@@ -48,7 +48,8 @@ async def target(test_case: TestCase) -> str:
     answer = await client.chat.completions.create(
         model=MODEL, messages=[{"role": "user", "content": question(test_case.number)}], temperature=0
     )
-    return answer.choices[0].message.content or ""
+    content: str | None = answer.choices[0].message.content
+    return content or ""
 
 
 test_cases = [TestCase(number) for number in range(CASES)]

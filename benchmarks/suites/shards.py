@@ -2,7 +2,6 @@
 
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from scoregate.kernel.job.shards.merge_shards import find_shards, merge_shards
@@ -13,8 +12,8 @@ from scoregate.kernel.types.event_values import EvaluatorInfo, SuitePart
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.evidence import Trials
-from scoregate.kernel.types.runs.run import Run, Script, SuiteResult
-from scoregate.kernel.types.runs.run_scope import RunShard
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script, SuiteResult
+from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
 
 EVALUATORS = ("exact", "length", "polite")
 THRESHOLD = Threshold(gte=0.5)
@@ -42,9 +41,11 @@ def make(folder: Path, shards: int, cases: int) -> None:
                 duration_s=10.0,
             )  # fmt: skip
             shard = RunShard("0123456789abcdef", number, shards, f"{number:016x}")
-            run = Run(f"{number:032x}", time.time(), time.time(), "1", complete=True, suites=(suite,), shard=shard)
-            script = Script("evals/eval_answers.py", exit_code=0, expected=("answers",))
-            writer.finish(replace(run, scripts=(script,)))
+            run = Run(
+                f"{number:032x}", time.time(), RunEnd(time.time(), complete=True), RunCode("1"), RunScope(shard=shard),
+                scripts=(Script("evals/eval_answers.py", exit_code=0, expected=("answers",)),), suites=(suite,),
+            )  # fmt: skip
+            writer.finish(run)
 
 
 def main() -> None:
@@ -59,7 +60,7 @@ def main() -> None:
         print(sum(len(suite.columns) for path in paths for suite in read_run(path).suites))
         return
     merged = merge_shards(find_shards(paths), folder / "merged", Settings())
-    assert merged.complete, merged.notices
+    assert merged.end.complete, merged.notices
     print(sum(len(suite.columns) for suite in merged.suites))
 
 

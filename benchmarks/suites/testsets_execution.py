@@ -1,5 +1,7 @@
 """Tests against an endpoint: by the product, or by fifty bare workers with httpx; prints seconds."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import os
@@ -8,8 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from load import CASES, CONCURRENCY, tell
+
+if TYPE_CHECKING:
+    import httpx
 
 URL = os.environ["BENCH_URL"]
 
@@ -19,7 +25,7 @@ def question(number: int) -> str:
     return f"How do I return order {number}?"
 
 
-async def _worker(client: object, numbers: Iterator[int], scores: list[bool]) -> None:
+async def _worker(client: httpx.AsyncClient, numbers: Iterator[int], scores: list[bool]) -> None:
     for number in numbers:
         reply = await client.post(URL, json={"input": question(number)})
         reply.raise_for_status()
@@ -51,6 +57,7 @@ def apart() -> int:
 def ours() -> int:
     """The same of what the product has passed, its results in the store."""
     from scoregate.entities import Endpoint, Prompt, Test, TestSet, use_store
+    from scoregate.enums import ConnectionType
     from scoregate.metrics import metric
 
     @metric("repeats", "binary")
@@ -59,11 +66,11 @@ def ours() -> int:
 
     tests = [Test(category="a", behavior="b", prompt=Prompt(content=question(number))) for number in range(CASES)]
     with TemporaryDirectory() as folder, use_store(folder):
-        endpoint = Endpoint(name="chat", connection_type="REST", url=URL, max_concurrency=CONCURRENCY)
+        endpoint = Endpoint(name="chat", connection_type=ConnectionType.REST, url=URL, max_concurrency=CONCURRENCY)
         endpoint.push()
         test_set = TestSet(name="returns", id="returns", tests=tests)
         summary = test_set.execute(endpoint, metrics=[repeats])
-    return round(summary["pass_rate"] * summary["test_count"])
+    return round(float(summary["pass_rate"]) * int(summary["test_count"]))
 
 
 started = time.perf_counter()

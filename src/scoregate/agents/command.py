@@ -21,6 +21,7 @@ from scoregate.agents.workspace import Snapshot, Workspace, list_changes, make_w
 from scoregate.errors import AgentError
 from scoregate.kernel.types.amounts import Conclusion, check_limit
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.json_io import dump, to_plain
 from scoregate.kernel.types.text import is_positive_number, is_whole_number
 from scoregate.kernel.types.trajectories.trajectory import Trajectory
@@ -257,6 +258,14 @@ class _Output:
             raise self._make_error(f"the agent printed no event of the format {self._agent.events}", end, advice)
         if stream is not None and not stream.ended:
             raise self._make_error("the events of the agent end before its run did", end)
+        self._check_reported_cost(None if stream is None else stream.usage, end)
+
+    def _check_reported_cost(self, usage: Usage | None, end: ProcessEnd) -> None:
+        """Without a cost, a limit of the cost would hold for any amount, in silence."""
+        limit = self._agent.max_cost
+        if limit is not None and check_limit(measure_cost(usage), limit) is Conclusion.UNMEASURABLE:
+            problem = f"the agent reported no cost, so that max_cost = {limit:g} can't be checked"
+            raise self._make_error(problem, end, "Limit its steps with max_steps, or the run with gateway.max_cost.")
 
     def _make_error(self, problem: str, end: ProcessEnd, advice: str = "") -> AgentError:
         """An error with the last lines that the agent printed.
@@ -324,7 +333,8 @@ def command_agent(
             the files that git ignores are left out. Default: an empty folder.
         timeout: seconds until the agent is killed.
         max_steps: the most tool calls. One more, and the agent is killed.
-        max_cost: the most US dollars, as the agent reports them; some agents report costs at their end only.
+        max_cost: the most US dollars, as the agent reports them; some agents report costs at their end only. An agent
+            that reports none is an error of the case.
         env: variables for the agent, besides those of this process.
         network: False takes the network away, where Linux allows it; elsewhere no case runs.
         name: the name of the task; default: the program.

@@ -16,7 +16,7 @@ from uvicorn.config import WS_PROTOCOLS
 
 
 class ChatService(Faulty):
-    """A running service; `requests` has every request to its paths. Faults are those of `Faulty`, with paths such as "/chat".
+    """A running service; `requests` has those to its paths. Faults are those of `Faulty`, with paths such as "/chat".
 
     | path | what |
     |:--|:--|

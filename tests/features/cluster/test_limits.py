@@ -20,7 +20,7 @@ from scoregate.models.rate_limit import Limiter
 
 pytest.importorskip("distributed", reason="needs scoregate[dask]")
 
-PER_MINUTE, SUITES, CASES, CONCURRENCY = 600, 6, 20, 6
+PER_MINUTE, SUITES, CASES, CONCURRENCY = 600, 4, 20, 6
 # No suite ends before there is a file that KILLED names.
 SUITE = """
 import asyncio, os
@@ -56,22 +56,22 @@ class TimedBucket(Bucket):
 
 
 @pytest.fixture
-def four_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
+def three_workers(tmp_path: Path) -> Iterator[tuple[Cluster, TimedBucket]]:
     """A cluster whose workers ask a model that accepts 600 requests a minute."""
     bucket = TimedBucket(PER_MINUTE)
     with OpenAIServer(bucket=bucket, latency=0.05) as server:
         cluster = Cluster(tmp_path)
-        for _ in range(4):
+        for _ in range(3):
             cluster.add_worker(SCOREGATE_CACHE="off", KILLED=str(tmp_path / "killed"), **server.environment)
-        cluster.wait_for_workers(4)
+        cluster.wait_for_workers(3)
         yield cluster, bucket
         cluster.close()
 
 
 def test_a_limit_applies_to_all_workers_after_a_kill(
-    project: Project, four_workers: tuple[Cluster, TimedBucket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, three_workers: tuple[Cluster, TimedBucket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster, bucket = four_workers
+    cluster, bucket = three_workers
     limiters: list[Limiter] = []
     find = RateLimits.find
 

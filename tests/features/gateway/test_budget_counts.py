@@ -140,6 +140,19 @@ def test_a_cancelled_waiting_call_reserves_nothing() -> None:
     anyio.run(main)
 
 
+def test_an_answer_without_a_price_costs_what_its_call_reserved() -> None:
+    """A provider may answer with another model than the one that was asked."""
+
+    async def main() -> None:
+        ledger = Ledger(1.0, None, price)
+        reservation = await ledger.reserve("p", "m", Estimate(100, 200))
+        ledger.settle(reservation, "p", "m", Usage(100, 10, cost=None))
+        assert ledger.spent == BudgetUse(reservation.cost, 110)
+        assert reservation.cost > 0
+
+    anyio.run(main)
+
+
 def test_refusals_name_the_budget_and_what_the_call_needs() -> None:
     async def refuse(ledger: Ledger, estimate: Estimate) -> str:
         with pytest.raises(BudgetRefusal) as exc_info:

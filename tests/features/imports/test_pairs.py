@@ -212,17 +212,17 @@ def test_an_inserted_removed_or_moved_row_changes_no_other() -> None:
     source = random.Random(7)
     for name, (form, write) in FILES.items():
         base = write(ROWS)
-        for place in range(len(ROWS) + 1):
+        for place in (0, 1, len(ROWS) // 2, len(ROWS)):
             inserted = [*ROWS[:place], ("A new one?", False), *ROWS[place:]]
             comparison = compare_files(form, [write(inserted)], [base])
             assert count_differences(comparison) == {(0, 0, 12)}, name
             assert count_flips(comparison) == (0, 0), name
-        for place in range(len(ROWS)):
+        for place in (0, len(ROWS) // 2, len(ROWS) - 1):
             comparison = compare_files(form, [write(ROWS[:place] + ROWS[place + 1 :])], [base])
             assert count_differences(comparison) == {(0, 0, 11)}, name
             replaced = [*ROWS[:place], ("A new one?", not ROWS[place][1]), *ROWS[place + 1 :]]
             assert count_differences(compare_files(form, [write(replaced)], [base])) == {(0, 0, 11)}, name
-        for _ in range(5):
+        for _ in range(2):
             moved = source.sample(ROWS, len(ROWS))
             comparison = compare_files(form, [write(moved)], [base])
             assert count_differences(comparison) == {(0, 0, 12)}, name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.features.arms import skills
 from tests.golden.recordings import evidence, models, partial, repeats, suites
 from tests.golden.recordings.bench import Bench, Command, judge_commands, make_row, recording
-from tests.integration.host import skills
 
 
 @recording

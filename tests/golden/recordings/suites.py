@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 
 from tests.fakes.media import BEEP, GREEN, RED
+from tests.features.arms import skills
 from tests.features.imports.files import DATA, FORMATS
 from tests.golden.recordings.bench import Bench, Command, judge_commands, make_events, recording
-from tests.integration.host import skills
 from tests.integration.host import test_pytest_plugin as plugin
 from tests.integration.host.conftest import suite
 from tests.integration.host.test_media import SUITE as MEDIA_SUITE

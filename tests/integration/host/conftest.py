@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from tests.cli import run_cli
-from tests.warm_program import program_folder
+from tests.warm_program import program_command
 
 SUITE = """
 from dataclasses import dataclass
@@ -107,25 +108,15 @@ class Project:
         self.git("commit", "-qm", message)
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a command in a process of its own, which is forked from a warm one."""
+        return start_program(*arguments, cwd=self.root, environ={**clean_environment(), **environment})
+
+    def start_python(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a command in a new Python, where its start or all of its processes are what is tested."""
         return subprocess.Popen(
             [sys.executable, "-m", "scoregate", *arguments],
             cwd=self.root,
             env={**clean_environment(), **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def start_page(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """Start a command that serves a page, forked from a warm process."""
-        # With other variables of Python's, a new Python would start.
-        unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
-        environ = {name: value for name, value in clean_environment().items() if name not in unset}
-        return subprocess.Popen(
-            [program_folder() / "scoregate", *arguments],
-            cwd=self.root,
-            env={**environ, **environment},
-            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -138,8 +129,8 @@ class Project:
         return Ran(outcome.returncode, outcome.stdout, self.root / "scoregate-out")
 
     def run_process(self, *arguments: str, **environment: str) -> Ran:
-        """Run a command in a process of its own, where that process is what is tested."""
-        return self.finish(self.start(*arguments, **environment))
+        """Run a command in a new Python, where that process is what is tested."""
+        return self.finish(self.start_python(*arguments, **environment))
 
     def finish(self, process: subprocess.Popen[str]) -> Ran:
         try:
@@ -149,6 +140,23 @@ class Project:
             process.communicate()
             raise
         return Ran(process.returncode, output, self.root / "scoregate-out")
+
+
+def start_program(
+    *arguments: str, cwd: Path, environ: Mapping[str, str], output: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    """Start a command in a process that is forked from a warm one. Signals to its program reach it, also SIGKILL."""
+    # With other variables of Python's, a new Python would start.
+    unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+    return subprocess.Popen(
+        [*program_command(), *arguments],
+        cwd=cwd,
+        env={name: value for name, value in environ.items() if name not in unset},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def clean_environment() -> dict[str, str]:

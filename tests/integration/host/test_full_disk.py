@@ -43,7 +43,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
 
 def run(project: Project, *arguments: str, **environment: str) -> Ran:
     """Run in a process of its own, which leaves no file open on the disk."""
-    return project.finish(project.start_page(*RUN, *arguments, **environment))
+    return project.finish(project.start(*RUN, *arguments, **environment))
 
 
 def check_reports(out: Path, output: str, title: str) -> set[str]:

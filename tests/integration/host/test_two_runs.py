@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import signal
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import pytest
-from tests.integration.host.conftest import Project, clean_environment, suite
+from tests.integration.host.conftest import Project, suite
 
 RUN = ("run", "--baseline", "none")
 WAITS = """
@@ -24,17 +25,10 @@ while not pathlib.Path("go").exists():
 
 
 @contextmanager
-def waiting_run(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def waiting_run(project: Project) -> Iterator[subprocess.Popen[str]]:
     """A run whose suite waits for a file `go`."""
     started = project.root / "started"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scoregate", *(arguments or RUN)],
-        cwd=project.root,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    process = project.start(*RUN)
     try:
         while not (started.exists() and started.read_text()):
             assert process.poll() is None, process.communicate()
@@ -53,7 +47,8 @@ def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> 
         second = project.scoregate(command, *words)
         assert second.exit_code == 2, second.output
         text = " ".join(second.output.split())
-        assert f"another scoregate run (process {first.pid}) is writing to" in text
+        (number,) = re.findall(r"another scoregate run \(process (\d+)\) is writing to", text)
+        assert psutil.Process(int(number)).cwd() == str(project.root)
         assert "--out" in text
         other = project.scoregate("exec", "--out", "other", "--baseline", "none", "--", sys.executable, "-c", "1")
         assert "is writing to" not in other.output
@@ -67,8 +62,9 @@ def test_a_second_run_in_a_folder_is_refused(project: Project, command: str) -> 
 def test_a_killed_run_locks_no_folder(project: Project) -> None:
     project.write("evals/demo.py", suite(WAITS, good=5))
     with waiting_run(project) as first:
-        first.send_signal(signal.SIGKILL)
-        first.wait(180)
+        first.kill()
+        assert first.stdout is not None
+        first.stdout.read()  # until the run has ended, too
         assert (project.root / "scoregate-out" / ".lock").exists()
         (project.root / "go").touch()
         second = project.scoregate(*RUN)
@@ -78,17 +74,7 @@ def test_a_killed_run_locks_no_folder(project: Project) -> None:
 
 def test_runs_that_start_together_run_once(project: Project) -> None:
     project.write("evals/demo.py", suite(good=20))
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", "scoregate", *RUN, "-m", f"run {number}"],
-            cwd=project.root,
-            env={**clean_environment(), "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for number in range(6)
-    ]
+    started = [project.start(*RUN, "-m", f"run {number}") for number in range(6)]
     outputs = [process.communicate(timeout=180)[0] for process in started]
     codes = [process.returncode for process in started]
     assert set(codes) <= {0, 2}, outputs

@@ -204,14 +204,13 @@ def test_failures_are_warnings_without_addresses(world: World, hook: Hook) -> No
     assert "the address in SCOREGATE_SLACK_WEBHOOK answered 404" in text
     assert "secret" not in job.output
     hook.status = 200
-    for url, problem in (
-        ("", "`alert` has slack, but SCOREGATE_SLACK_WEBHOOK is not set"),
-        ("http://example.com/secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
-        ("https://127.0.0.1:1/secret", "could not be sent to the address in SCOREGATE_SLACK_WEBHOOK: ConnectError"),
-        ("https://[secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
+    for failing, url, problem in (
+        (18, "", "`alert` has slack, but SCOREGATE_SLACK_WEBHOOK is not set"),
+        (24, "http://example.com/secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
+        (30, "https://127.0.0.1:1/secret", "could not be sent to the address in SCOREGATE_SLACK_WEBHOOK: ConnectError"),
+        (36, "https://[secret", "SCOREGATE_SLACK_WEBHOOK is not an address that starts with https://"),
     ):
-        run_schedule(world, 0, hook)
-        job = run_schedule(world, 12, hook, SCOREGATE_SLACK_WEBHOOK=url)
+        job = run_schedule(world, failing, hook, SCOREGATE_SLACK_WEBHOOK=url)
         assert job.exit_code == 0, job.output
         assert problem in " ".join(job.warnings)
         assert "secret" not in job.output

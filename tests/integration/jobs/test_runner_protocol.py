@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
-from tests.integration.host.conftest import Project, clean_environment
+from tests.integration.host.conftest import Project
 from tests.integration.host.test_kills import flushed_cases
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "partition.schema.json"
@@ -39,15 +36,7 @@ evaluate("answers", data=rows, task=answer, scorers=[is_upper], concurrency=1)
 
 
 def start(project: Project, *words: str, calls: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "scoregate", *words],
-        cwd=project.root,
-        env={**clean_environment(), "CALLS": str(calls)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    return project.start(*words, CALLS=str(calls))
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -91,7 +80,7 @@ def test_a_runner_kills_repeats_and_doubles_shards_and_counts_every_case_once(pr
     while len(read_calls(calls)) < 16 or len(flushed_cases(project, "results/*/1")) < 15:
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     finish(process)
     unfinished = finish(start(project, "merge", "--baseline", "base", "results/*/*", calls=calls))
     assert unfinished[0] == 3, unfinished[1]

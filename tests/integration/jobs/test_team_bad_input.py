@@ -10,7 +10,7 @@ from tests.features.affected.test_jobs import prepare as prepare_affected
 from tests.integration.jobs.test_exemptions import ENTRY, FLAKY, LABEL, change, explain, judge, prepare
 from tests.integration.jobs.world import Job, World
 
-FILES = 5_000
+FILES = 1_000  # GitHub lists 300
 
 
 def output_text(job: Job) -> str:
@@ -23,7 +23,7 @@ def write_files(world: World, folder: str) -> None:
         (world.project.root / folder / f"{number}.md").write_text(str(number))
 
 
-def test_a_diff_of_5000_files_is_complete(world: World) -> None:
+def test_a_diff_of_1000_files_is_complete(world: World) -> None:
     prepare_affected(world, 'affected = true\nannotate_unread = ["docs/**"]\nfail_on_regression = true\n')
     world.branch()
     write_files(world, "docs")

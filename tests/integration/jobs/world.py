@@ -6,7 +6,6 @@ import gzip
 import itertools
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from tests.cli import run_cli
 from tests.fakes import runner
 from tests.fakes.github import GitHub, Pull, Repository, Run, events
 from tests.fakes.runner import Command
-from tests.integration.host.conftest import Project, Ran, clean_environment, suite
+from tests.integration.host.conftest import Project, Ran, clean_environment, start_program, suite
 
 NAMES = itertools.count(1)
 READ = {"contents": "read", "actions": "read"}
@@ -120,14 +119,8 @@ class World:
 
     def start(self, event: events.Event, ran: Run, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start a command in a process of its own, where that process is what is tested."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "scoregate", *(arguments or ("run",))],
-            cwd=self.project.root,
-            env=self.environ(event, ran, environment),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        environ = self.environ(event, ran, environment)
+        return start_program(*(arguments or ("run",)), cwd=self.project.root, environ=environ)
 
     def environ(self, event: events.Event, ran: Run, more: Mapping[str, str]) -> dict[str, str]:
         """The environment of a step in a job, whose output and summary are empty."""

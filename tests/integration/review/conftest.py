@@ -81,7 +81,7 @@ class Reviewed:
     @contextmanager
     def reviewing(self, *arguments: str, **environment: str) -> Iterator[str]:
         """The address of a page, as long as it is served."""
-        process = self.project.start_page("review", str(self.run), *arguments, **environment)
+        process = self.project.start("review", str(self.run), *arguments, **environment)
         try:
             yield _address(process)
         finally:

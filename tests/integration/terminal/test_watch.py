@@ -6,13 +6,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 import pytest
-from tests.integration.host.conftest import Project
+from tests.integration.host.conftest import Project, start_program
 from tests.integration.terminal.conftest import Open, plain_environment
 from tests.waiting import wait_until
 
@@ -38,13 +37,8 @@ class Watch:
     def __init__(self, project: Project, *arguments: str, **environment: str) -> None:
         self.project, self._log = project, project.root.with_name(f"{project.root.name}.log")
         with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "scoregate", "run", "--watch", *arguments],
-                cwd=project.root,
-                env={**plain_environment(), "PYTHONDONTWRITEBYTECODE": "", **environment},
-                stdout=log,
-                stderr=log,
-            )
+            environ = {**plain_environment(), **environment}
+            self.process = start_program("run", "--watch", *arguments, cwd=project.root, environ=environ, output=log)
         self._read = 0
 
     def wait(self, *words: str, end: str = WAITING, keep: bool = False) -> str:

@@ -218,7 +218,7 @@ def test_wrong_reviews(shop: TraceProject) -> None:
 def test_the_page_by_keys(shop: TraceProject, browser: Browser) -> None:
     shop.write("runs.jsonl", *(make_run(f"{text} one", text) for text in (*HOSTILE, "plain")))
     shop.add("--from", "runs.jsonl")
-    process = shop.project.start_page("review", "--dataset", "shop", "--by", "ann")
+    process = shop.project.start("review", "--dataset", "shop", "--by", "ann")
     try:
         with opened(browser, _address(process)) as page:
             for _ in range(3):
@@ -248,7 +248,7 @@ def test_the_page_by_keys(shop: TraceProject, browser: Browser) -> None:
 def test_axe_finds_nothing_on_the_page(shop: TraceProject, browser: Browser) -> None:
     shop.write("runs.jsonl", make_run("When?"))
     shop.add("--from", "runs.jsonl")
-    process = shop.project.start_page("review", "--dataset", "shop", "--by", "ann")
+    process = shop.project.start("review", "--dataset", "shop", "--by", "ann")
     try:
         with opened(browser, _address(process), bypass_csp=True) as page:
             expect(page.locator("h1")).to_have_text("When?")
@@ -263,7 +263,7 @@ def test_requests_of_the_page(shop: TraceProject) -> None:
     shop.write("runs.jsonl", make_run("When?"))
     shop.add("--from", "runs.jsonl")
     key = shop.candidates()[0]["id"]
-    process = shop.project.start_page("review", "--dataset", "shop", "--by", "ann")
+    process = shop.project.start("review", "--dataset", "shop", "--by", "ann")
     try:
         with open_client(_address(process)) as client:
             state = client.get("/state").json()

@@ -81,7 +81,7 @@ class Place:
     @contextmanager
     def viewing(self, *arguments: str, lines: list[str] | None = None, **environment: str) -> Iterator[str]:
         """The address of the page, as long as it is served; `lines` gets the output before it."""
-        process = self.project.start_page("view", *arguments, **{"CI": "", **environment})
+        process = self.project.start("view", *arguments, **{"CI": "", **environment})
         try:
             yield _address(process, [] if lines is None else lines)
         finally:

@@ -160,6 +160,15 @@ def test_bad_runs_are_errors_that_keep_the_steps(tmp_path: Path) -> None:
         run(command_agent(["no-such-agent", "{prompt}"]), "hello")
 
 
+def test_a_limit_of_a_cost_that_is_not_reported_is_an_error() -> None:
+    with pytest.raises(
+        AgentError, match=r"the agent reported no cost, so that max_cost = 0.5 can't be checked"
+    ) as info:
+        run(command_agent(["echo", "hello"], max_cost=0.5), "hi")
+    assert info.value.advice.startswith("Limit its steps with max_steps")
+    assert run(command_agent(["echo", "hello"]), "hi").output == "hello"
+
+
 def test_a_hanging_agent_is_killed_and_keeps_its_steps(tmp_path: Path) -> None:
     make_agent(tmp_path)  # writes the events
     printing = ["sh", "-c", f"head -n 2 {tmp_path}/claude.jsonl; sleep 600"]

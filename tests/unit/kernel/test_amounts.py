@@ -105,9 +105,10 @@ def list_comparisons(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         is_compared = isinstance(node, ast.Compare) and any(isinstance(each, _ORDERED) for each in node.ops)
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _COMPARING
-        names = {getattr(each, "id", getattr(each, "attr", "")).lstrip("_") for each in ast.walk(node)}
-        if (is_compared or is_call) and names & {*_LIMITS, find_known.__name__}:
-            yield ast.unparse(node)
+        if is_compared or is_call:
+            names = {getattr(each, "id", getattr(each, "attr", "")).lstrip("_") for each in ast.walk(node)}
+            if names & {*_LIMITS, find_known.__name__}:
+                yield ast.unparse(node)
 
 
 def test_only_one_module_compares_amounts_with_limits() -> None:

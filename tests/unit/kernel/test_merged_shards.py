@@ -5,8 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from tests.runs import change_run
+from tests.unit.kernel.builders import run_of
+
 from scoregate.kernel.job.shards import merge_shards
 from scoregate.kernel.job.shards.merge_suites import SuiteParts, SuiteSources, merge_suite
+from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.event_values import SuitePart
 from scoregate.kernel.types.runs.case_columns import Columns
@@ -38,3 +42,17 @@ def test_planned_trials_are_those_of_all_parts() -> None:
     ]
     assert merge_suite(SuiteSources(tuple(parts)), columns).planned == 5
     assert merge_suite(SuiteSources(tuple(parts[:1])), columns).planned == 9
+
+
+def test_a_merged_run_says_what_stopped_any_shard() -> None:
+    """Otherwise the run would lack trials for no reason, and be unmeasurable instead of failed."""
+    runs = [change_run(run_of(), stopped=stopped, complete=not stopped) for stopped in ("", "1 case failed")]
+    shards: Any = [
+        SimpleNamespace(
+            run=run, problems=(), shard=SimpleNamespace(of=2, number=n, contents=(), base="", partition="p")
+        )
+        for n, run in enumerate(runs, 1)
+    ]
+    merging: Any = SimpleNamespace(results=list, labels=dict)
+    merged = merge_shards._make_run(shards, (), merging, Settings())
+    assert (merged.end.stopped, merged.end.complete) == ("1 case failed", False)

@@ -12,6 +12,7 @@ from statistics import fmean
 import pytest
 from tests.unit.stats.builders import Scores, columns_of, compared, row_of, run_of, suite_of
 
+from scoregate.kernel.compare import ratios
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.compare.estimates import estimate_difference, one_sided_p
@@ -198,8 +199,9 @@ def test_a_percentile_counts_clusters(clusters: int, least: float, most: float) 
     assert p95_test(measure(alone), measure(single), alone) < 0.0001
 
 
-def test_slots_of_a_cluster_keep_together_in_a_percentile() -> None:
+def test_slots_of_a_cluster_keep_together_in_a_percentile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents that are slow in one of five repeats have a slow slot among six, whichever side it is on."""
+    monkeypatch.setattr(ratios, "_MOST", 1_999)
     names = name_cases(12, 6)
 
     def slow_down(documents: int) -> dict[str, list[float]]:

@@ -109,7 +109,9 @@ class Ledger:
         self.reserved -= reservation
         self._running -= 1
         if usage is not None:
-            self.spent += BudgetUse(usage.cost or 0.0, usage.input_tokens + usage.output_tokens)
+            # The model that answered may have no price, although the one that was asked has one.
+            cost = reservation.cost if usage.cost is None else usage.cost
+            self.spent += BudgetUse(cost, usage.input_tokens + usage.output_tokens)
             if usage.output_tokens > self._longest.get((provider, model), 0):
                 self._longest[provider, model] = usage.output_tokens
         self._changed.set()

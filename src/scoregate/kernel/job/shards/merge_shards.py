@@ -140,7 +140,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         runs[0],
         id=uuid.uuid4().hex,
         started=min(run.started for run in runs),
-        end=replace(end, complete=end.complete and not missing, stopped=runs[0].end.stopped),
+        end=replace(end, complete=end.complete and not missing),
         code=merge_code(runs, settings.message),
         scope=replace(
             runs[0].scope,
