@@ -61,7 +61,7 @@ def _format_expression(node: ast.expr) -> str:
 def _has_code(node: ast.Lambda, code: CodeType) -> bool:
     """Whether a lambda has this code: it begins on the same line, and its body contains the places of all instructions.
 
-    Python 3.12 has no places for constants and some others.
+    Python 3.12 has no places for constants and some others. There, a lambda that only returns a constant has its value.
     """
     body = node.body
     start, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
@@ -70,9 +70,12 @@ def _has_code(node: ast.Lambda, code: CodeType) -> bool:
         for line, end_line, column, end_column in code.co_positions()
         if line is not None and end_line is not None and column is not None and end_column
     ]
+    constant = code.co_consts[-1] if code.co_consts else None
+    is_other = not places and isinstance(body, ast.Constant) and repr(body.value) != repr(constant)
     parameters = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
     return (
-        node.lineno == code.co_firstlineno
+        not is_other
+        and node.lineno == code.co_firstlineno
         and parameters == list(code.co_varnames[: code.co_argcount])
         and all(start <= first and last <= end for first, last in places)
     )
