@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from tests.runs import change_run
 from tests.unit.kernel.builders import ERROR, HALF, ExampleSuite, info, run_of, scored
-from tests.unit.kernel.test_row_findings import Shift
+from tests.unit.kernel.test_row_findings import Shift, describe
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
@@ -53,10 +52,6 @@ def of_comparison(comparison: Comparison, limits: Limits, **fields: Any) -> Suit
     (suite,) = comparison.run.suites
     errored = suite.columns.errored_rows()
     return SuiteContext(0, suite, limits, comparison, comparison.rows, **{"errored": errored, **fields})
-
-
-def values(findings: Sequence[Finding]) -> list[tuple[Conclusion, str]]:
-    return [(each.conclusion, each.value) for each in findings]
 
 
 def test_a_rate_is_shown_with_one_digit_and_is_exact_only_at_its_ends() -> None:
@@ -154,7 +149,7 @@ def test_a_suite_without_cases_says_why() -> None:
         (quarantined(empty), "0 cases"),
         (quarantined(empty, Status.FAILED, suite="other"), "0 cases"),
     ):
-        assert values(list(check_complete(of_comparison(comparison, Limits())))) == [(UNMEASURABLE, value)]
+        assert describe(list(check_complete(of_comparison(comparison, Limits())))) == [(UNMEASURABLE, value)]
 
 
 def test_an_error_of_a_suite_has_its_type_and_place_and_hides_what_follows_from_it() -> None:
@@ -197,7 +192,7 @@ def test_a_failed_assertion_counts_what_people_and_entries_leave() -> None:
         run = run_of(replace(suite, assertion_failed=True))
         run.suites[0].columns.pending = pending
         comparison = quarantined(run, *statuses) if statuses else compare(run, None)
-        return values(list(check_assertions(of_comparison(comparison, Limits()))))
+        return describe(list(check_assertions(of_comparison(comparison, Limits()))))
 
     both = ExampleSuite({"a": {"e": 0.0, "f": None}, "b": {"e": ERROR}}, evaluators=[info("e"), info("f")])
     assert check(both) == [(FAILED, "1 case failed, 1 met errors")]
@@ -260,7 +255,7 @@ def test_critical_cases_that_are_gone_are_named_up_to_five() -> None:
         cases = {f"c{at}": {"e": 1.0} for at in range(gone, 8)}
         run = run_of(ExampleSuite(cases, tags=dict.fromkeys(cases, ("critical",))))
         context = make_context(run, CRITICAL, base=critical(*[1.0] * 8))
-        assert values(list(check_critical_cases_remain(context))) == [(UNMEASURABLE, text)]
+        assert describe(list(check_critical_cases_remain(context))) == [(UNMEASURABLE, text)]
         assert list(check_critical_cases_remain(make_context(run, CRITICAL))) == []
         unfinished = make_context(replace(run, suites=(replace(run.suites[0], complete=False),)), CRITICAL)
         assert list(check_critical_cases_remain(unfinished)) == []
@@ -293,7 +288,7 @@ def find_rule(
     run: Run, rule: str, limits: Limits, base: Run | None = None, **policy: Any
 ) -> list[tuple[Conclusion, str]]:
     found = evaluate_gates(compare(run, base), Policy(limits, **policy)).findings
-    return values([each for each in found if each.rule == rule])
+    return describe([each for each in found if each.rule == rule])
 
 
 def test_a_script_without_a_suite_says_how_to_record_one() -> None:
@@ -332,7 +327,7 @@ def test_a_baseline_that_is_there_is_not_missing() -> None:
 
 def test_a_policy_of_the_base_that_is_missing_is_reported() -> None:
     found = evaluate_gates(compare(run_of(GOOD), None), Policy(), policy_problem="it has no settings").failed
-    assert values(found) == [(UNMEASURABLE, "it has no settings; judged by the settings of the change")]
+    assert describe(found) == [(UNMEASURABLE, "it has no settings; judged by the settings of the change")]
     assert [each.rule for each in found] == ["policy available"]
 
 
