@@ -116,7 +116,7 @@ def limit_output(
         printed.save(out)
 
 
-def list_output_files(out: Path) -> list[str]:
+def _list_output_files(out: Path) -> list[str]:
     """The names of the files with outputs in a folder."""
     return sorted(path.name for path in out.glob(f"{_PREFIX}*{_SUFFIX}"))
 
@@ -145,7 +145,7 @@ def lock_output(out: Path, root: Path) -> Iterator[None]:
         with lock_folder(out):
             # Outside of CI the page of an earlier run stays until a newer one replaces it.
             kept = set() if in_ci(os.environ) else {REPORT_FILE}
-            remove_files(out, {*_REPORTS, *list_output_files(out)} - kept)
+            remove_files(out, {*_REPORTS, *_list_output_files(out)} - kept)
             yield
     finally:
         if created:

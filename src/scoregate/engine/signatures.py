@@ -70,12 +70,11 @@ def _has_code(node: ast.Lambda, code: CodeType) -> bool:
         for line, end_line, column, end_column in code.co_positions()
         if line is not None and end_line is not None and column is not None and end_column
     ]
-    constant = code.co_consts[-1] if code.co_consts else None
-    is_other = not places and isinstance(body, ast.Constant) and repr(body.value) != repr(constant)
+    has_value = bool(places) or not isinstance(body, ast.Constant) or repr((body.value,)) == repr(code.co_consts[-1:])
     parameters = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
     return (
-        not is_other
-        and node.lineno == code.co_firstlineno
+        node.lineno == code.co_firstlineno
         and parameters == list(code.co_varnames[: code.co_argcount])
         and all(start <= first and last <= end for first, last in places)
+        and has_value
     )

@@ -30,7 +30,7 @@ def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> 
         yield index, base_index
     for match in ("file", "label", "only one"):
         for index, suite in list(unpaired.items()):
-            candidates = [b for b, other in base_unpaired.items() if is_same_suite(suite, other)]
+            candidates = [b for b, other in base_unpaired.items() if _is_same_suite(suite, other)]
             if match == "file":
                 candidates = [b for b in candidates if base_unpaired[b].script == suite.script][:1]
             elif match == "label":
@@ -40,7 +40,7 @@ def pair_suites(new: Iterable[SuiteResult], baseline: Iterable[SuiteResult]) -> 
                 yield index, candidates[0]
 
 
-def is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
+def _is_same_suite(one: SuiteResult, other: SuiteResult) -> bool:
     """Whether two suites have the same id and parameters."""
     return one.id == other.id and dict(one.params or {}) == dict(other.params or {})
 
@@ -49,7 +49,7 @@ def list_same_suites(baseline: SuiteResult, runs: Sequence[Run]) -> Iterator[Sui
     """The suite of a baseline in each of other runs that has it with the same evaluators."""
     for run in runs:
         for other in run.suites:
-            if is_same_suite(baseline, other) and baseline.script == other.script:
+            if _is_same_suite(baseline, other) and baseline.script == other.script:
                 shared = baseline.evaluators.keys() & other.evaluators.keys()
                 if not any(describe_fingerprint_change(baseline.evaluators[n], other.evaluators[n]) for n in shared):
                     yield other

@@ -33,20 +33,20 @@ _PASSWORD = r"""(?<=://)[^\s/?#@:"'<>\\]{0,256}:(?!\*\*\*@)([^\s/?#@"'<>\\]{1,25
 _SHAPE = re.compile(f"({'|'.join(_SHAPES)})|{_PASSWORD}", re.DOTALL)
 
 # For Rust's engine, which has no lookaround: it finds everything that the shapes find, and sometimes more.
-ANY_SHAPE = (
+_ANY_SHAPE = (
     r"sk-[A-Za-z0-9_-]{20}|gh[oprsu]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9_]{20}|A[KS]IA[0-9A-Z]{16}"
     r"|xox[abeoprs]-[A-Za-z0-9-]{10}|eyJ[A-Za-z0-9_-]{8,}\.eyJ|-----BEGIN [A-Z0-9 ]*PRIVATE KEY"
     r"|://[^\x00-\x20/?#@:]*:[^\x00-\x20/?#@]+@"
 )
 
 
-def shape_spans(text: str) -> Iterator[tuple[int, int]]:
+def _shape_spans(text: str) -> Iterator[tuple[int, int]]:
     """The start and end of each value with such a shape; in a URL, of its password only."""
     for match in _SHAPE.finditer(text):
         yield match.span(match.lastindex or 0)
 
 
-SHORTEST = 8
+_SHORTEST = 8
 # Anywhere in a name.
 _PARTS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 # Whole words of a name, between underscores: PATH holds no PAT, GIT_AUTHOR_NAME no AUTH.
@@ -68,9 +68,9 @@ def secret_values(environ: Mapping[str, str]) -> set[str]:
     """
     secrets = {value.strip() for name, value in environ.items() if _is_named_secret(name, value)}
     for value in environ.values():
-        for start, end in shape_spans(value):
+        for start, end in _shape_spans(value):
             secrets |= {value[start:end], unquote(value[start:end])}  # programs print the password of a URL decoded
-    return {value for value in secrets if len(value) >= SHORTEST}
+    return {value for value in secrets if len(value) >= _SHORTEST}
 
 
 def short_secrets(environ: Mapping[str, str]) -> list[str]:
@@ -78,7 +78,7 @@ def short_secrets(environ: Mapping[str, str]) -> list[str]:
     return sorted(
         name
         for name, value in environ.items()
-        if len(value.strip()) < SHORTEST and value.strip().lower() not in _SWITCHES and _is_named_secret(name, value)
+        if len(value.strip()) < _SHORTEST and value.strip().lower() not in _SWITCHES and _is_named_secret(name, value)
     )
 
 
@@ -134,7 +134,7 @@ def _split_secret(secret: str) -> set[str]:
             # Pieces of about equal length: a short last one would be left out.
             size = -(-len(text) // max(1, -(-len(text) // _PIECE)))
             parts.update(text[index : index + size] for index in range(0, len(text), size or 1))
-    return {part for part in parts if len(part) >= SHORTEST} or {secret}
+    return {part for part in parts if len(part) >= _SHORTEST} or {secret}
 
 
 def _find_anchors(text: str) -> frozenset[str]:
@@ -176,13 +176,13 @@ def _make_base64_forms(data: bytes) -> Iterator[Form]:
         text = b64encode(bytes(offset) + data).decode()
         # Without the characters whose bits are shared with what is before or after the secret.
         core = text[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
-        if len(core) >= SHORTEST:
+        if len(core) >= _SHORTEST:
             yield _make_base64_form(core)
     if len(data) * 4 // 3 > min(_MIME_LINES):
         text = b64encode(data).decode().rstrip("=")
         for width in _MIME_LINES:
             lines = (text[index : index + width] for index in range(0, len(text), width))
-            yield from (_make_base64_form(line) for line in lines if len(line) >= 2 * SHORTEST)
+            yield from (_make_base64_form(line) for line in lines if len(line) >= 2 * _SHORTEST)
 
 
 def _make_base64_form(core: str) -> Form:
@@ -195,7 +195,7 @@ def _make_base64_form(core: str) -> Form:
 
 
 def _make_hex_forms(data: bytes) -> Iterator[Form]:
-    if len(data) < SHORTEST:
+    if len(data) < _SHORTEST:
         return
     pairs = [f"{byte:02x}" for byte in data]
     for sign in ("", "%"):
@@ -310,13 +310,13 @@ class Redactor:
     def _is_suspect(self, text: str) -> bool:
         """Whether a text may contain a secret; a fast search."""
         if self._may_match is None:
-            self._may_match = _search({ANY_SHAPE, *(anchor or pattern.searched for anchor, pattern in self._anchored)})
+            self._may_match = _search({_ANY_SHAPE, *(anchor or pattern.searched for anchor, pattern in self._anchored)})
         return self._may_match(text if text.isascii() else _encodable(text))
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The start and end of each secret, in order. Overlapping ones are merged."""
         likely = {pattern for anchor, pattern in self._anchored if anchor in text}
-        shapes = shape_spans(text) if _may_have_shape(_encodable(text)) else ()
+        shapes = _shape_spans(text) if _may_have_shape(_encodable(text)) else ()
         first = last = 0
         for start, end in sorted(chain(shapes, *(pattern.spans(text) for pattern in likely))):
             if start < last:
@@ -362,7 +362,7 @@ def _search(patterns: Iterable[str]) -> Callable[[str], bool]:
     return validator.isinstance_python
 
 
-_may_have_shape = _search([ANY_SHAPE])
+_may_have_shape = _search([_ANY_SHAPE])
 
 
 def _encodable(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from scoregate.kernel.host.user_ids import Accounts
 
 # Deeper than any project; a handle is open for each level.
-DEEPEST = 150
+_DEEPEST = 150
 # Whether a folder is entered, by its name and its level below the root.
 Enter: TypeAlias = Callable[[str, int], bool]
 
@@ -46,7 +46,7 @@ def _walk(folder: int, enter: Enter, device: int, level: int) -> Iterator[tuple[
             # A mounted file system is not the project's.
             if status.st_dev != device or (is_folder and not enter(name, level)):
                 continue
-            if is_folder and level < DEEPEST:
+            if is_folder and level < _DEEPEST:
                 inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
                 try:
                     yield from _walk(inner, enter, device, level + 1)
@@ -143,7 +143,7 @@ class SharedTree:
             )
 
     def _enter(self, name: str, level: int) -> bool:
-        self._is_deep = self._is_deep or level >= DEEPEST
+        self._is_deep = self._is_deep or level >= _DEEPEST
         return self.enter(name, level)
 
     def _restore(self, folder: int, name: str, status: os.stat_result) -> None:

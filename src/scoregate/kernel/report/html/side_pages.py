@@ -192,7 +192,7 @@ class PageProcess:
 
 
 @contextmanager
-def start_page_process(pages: SidePages, read: Callable[[], Iterable[CaseResult]]) -> Iterator[PageProcess | None]:
+def _start_page_process(pages: SidePages, read: Callable[[], Iterable[CaseResult]]) -> Iterator[PageProcess | None]:
     """Start a process for the pages of a baseline, and stop it at the end of the block.
 
     Yields:
@@ -281,7 +281,7 @@ def write_pages(view: ReportView, pages: TrialPages) -> Iterator[str]:
 
     A second process makes those of a large baseline at the same time.
     """
-    with start_page_process(pages.before, view.trials.read_base) as process:
+    with _start_page_process(pages.before, view.trials.read_base) as process:
         yield from pages.now.write(view.trials.read())
         if process is None or not process.wait():
             yield from pages.before.write(view.trials.read_base())
