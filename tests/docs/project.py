@@ -27,6 +27,7 @@ _INSTALL = re.compile(r"(?:python3? -m )?pip install |uv (?:pip install|add|tool
 _EXTRAS = re.compile(r"scoregate\[([\w,-]+)\]")
 _IMPORTED = ("openai", "scoregate.entities", "scoregate.synthesizers", "scoregate.metrics", "scoregate.datasets")
 _PERSON = {"GIT_AUTHOR_NAME": "You", "GIT_AUTHOR_EMAIL": "you@example.org"}
+_PERSON["GIT_AUTHOR_DATE"] = "2026-11-02T09:00:00Z"  # random samples depend on the base's commit
 _PERSON |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in _PERSON.items()}
 
 

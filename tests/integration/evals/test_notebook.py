@@ -26,11 +26,16 @@ def execute(client: Any, code: str) -> list[dict[str, Any]]:
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_cell_shows_one_line_of_progress_and_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_client.manager import start_new_kernel
+    from jupyter_client.manager import KernelManager
 
     monkeypatch.delenv("SCOREGATE_EVENTS", raising=False)
-    manager, client = start_new_kernel(startup_timeout=180, kernel_name="python3", cwd=str(tmp_path))
+    # A port is chosen before the kernel binds it, and another test's server may take it in between. Sockets have names.
+    manager = KernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
+    manager.start_kernel(cwd=str(tmp_path))
+    client = manager.client()
     try:
+        client.start_channels()
+        client.wait_for_ready(timeout=180)
         messages = execute(client, CODE)
     finally:
         client.stop_channels()

@@ -1,6 +1,7 @@
 """The drift control: a random part of the base's cases, run again at the base's commit in the same job.
 
-Shards draw the same sample, and each runs those of its cases that the shard itself has run.
+All attempts, pushes and shards that have one base draw the same sample. Each shard runs those of its cases that the
+shard itself has run.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ async def run_drift_control(run: Run, baseline: Baseline, plan: Plan, settings: 
         return run if run.scope.shard is None else _without_control(run, "it found no baseline", ports)
     if problem := await _explain_missing(run, base, settings, ports):
         return _without_control(run, problem, ports)
-    drawn_for = run.id if run.scope.shard is None else run.scope.shard.partition
-    seed = int.from_bytes(hashlib.blake2b(drawn_for.encode(), digest_size=4).digest())
+    # Each attempt and each push asks the same cases: another sample would be another chance.
+    seed = int.from_bytes(hashlib.blake2b((base.code.commit or "").encode(), digest_size=4).digest())
     if cases := _choose_cases(run, base, plan, share=DRIFT_CONTROL.of(settings), seed=seed):
         return await _run_control(run, base, plan, settings, ports, cases=cases, seed=seed)
     return _without_control(run, NO_CASES, ports)
