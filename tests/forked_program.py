@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import importlib
 import os
 import select
 import signal
 import socket
 import sys
+import termios
 from typing import Any
 
 from tests import warm_scripts
@@ -77,12 +79,22 @@ def _begin(text: bytes, streams: Any, caller: socket.socket) -> list[str]:
         os.close(stream)
     caller.send(b"%d" % os.getpid())
     caller.close()
-    os.setpgid(0, 0)
+    _begin_session()
     os.chdir(folder)
     os.umask(int(umask))
     os.environ.clear()
     os.environ.update(each.split("=", 1) for each in rest[int(count) :])
     return rest[: int(count)]
+
+
+def _begin_session() -> None:
+    """Begin a group of processes, and on a terminal a session, to whose processes its keys send signals."""
+    if not os.isatty(0):
+        os.setpgid(0, 0)
+        return
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
 class _End:

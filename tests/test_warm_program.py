@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.host.conftest import suite
-from tests.warm_program import program_folder
+from tests.waiting import wait_until
+from tests.warm_program import program_command, program_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux has this program")
 REAL = Path(sys.executable).parent
@@ -68,6 +70,39 @@ def test_startup_files_of_python_are_read(tmp_path: Path, environ: dict[str, str
     (tmp_path / "sitecustomize.py").write_text("print('a new Python', flush=True)")
     environment = {**environ, "PYTHONPATH": str(tmp_path)}
     assert run(program_folder(), ["scoregate", "--version"], tmp_path, environment)[1].startswith("a new Python\n")
+
+
+def test_a_terminal_is_that_of_the_command(tmp_path: Path, environ: dict[str, str]) -> None:
+    """It prints as on a terminal, and the keys of it are signals."""
+    body = "import time\nopen('began', 'w').close()\ntime.sleep(60)"
+    (tmp_path / "eval_a.py").write_text(suite(body))
+    in_window = (
+        "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    seen = []
+    for command in ([sys.executable, "-c", in_window, str(REAL / "scoregate")], program_command()):
+        (tmp_path / "began").unlink(missing_ok=True)
+        ours, theirs = os.openpty()
+        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        with subprocess.Popen(
+            [*command, "run"], cwd=tmp_path, env=environ, start_new_session=True, **streams
+        ) as process:
+            os.close(theirs)
+            wait_until((tmp_path / "began").exists)
+            os.write(ours, b"\x03")
+            output = read_terminal(ours)
+            seen.append((process.wait(120), b"\x1b[?25l" in output, b"interrupted" in output, output.count(b"\r\n")))
+        os.close(ours)
+    assert seen[0] == seen[1]
+    assert seen[0][:2] == (130, True)
+
+
+def read_terminal(handle: int) -> bytes:
+    output = b""
+    with contextlib.suppress(OSError):  # its other side has closed
+        while data := os.read(handle, 65_536):
+            output += data
+    return output
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

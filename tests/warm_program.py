@@ -2,8 +2,9 @@
 
 The imports are most of what a command costs. The pages of the documentation start some hundreds, by shell scripts, so
 calling the command line in the process of the tests (`tests/cli.py`) isn't enough. This program passes its arguments,
-environment, folder and standard streams on, and ends as the forked process ends. Where Python would start differently,
-or on a terminal, it becomes the real program.
+environment, folder and standard streams on, and ends as the forked process ends. A terminal becomes that of the forked
+process, unless it is already that of a session, as in a shell. Then, and where Python would start differently, it
+becomes the real program.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ def become_real(*_):
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     os.execv(sys.argv[1], sys.argv[1:])
 
+def is_of_session():
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
 def call():
     # The forked process may already serve before they can be passed on.
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -40,7 +48,7 @@ def call():
     found = {{name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}}
     if found.get("PYTHONPATH") == {path!r}:  # the forked process has scoregate from there
         del found["PYTHONPATH"]
-    if found != {startup!r} or ignored != {ignored} or any(map(os.isatty, range(3))):
+    if found != {startup!r} or ignored != {ignored} or any(map(os.isatty, range(3))) and is_of_session():
         become_real()
     umask = os.umask(0)
     os.umask(umask)

@@ -19,13 +19,13 @@ def settings(
     return "\n".join((*lines, "[agent]", f"command = {command}", 'format = "claude"', agent, ""))
 
 
-def skill(facts: int = 20, keyword: str = "paint", name: str = "paint", text: str = "") -> str:
+def skill(facts: int = 10, keyword: str = "paint", name: str = "paint", text: str = "") -> str:
     """A skill that knows so many facts."""
     lines = [f"fact{index} = {COLOURS[index % 5]}" for index in range(facts)]
     return "\n".join(("---", f"name: {name}", "description: Colours", "---", f"keyword: {keyword}", *lines, text, ""))
 
 
-def cases(number: int = 20, unwanted: int = 5, **more: Any) -> str:
+def cases(number: int = 10, unwanted: int = 2, **more: Any) -> str:
     """Questions about facts, and prompts that need no skill."""
     results: list[dict[str, Any]] = [
         {"id": index, "prompt": f"paint fact{index}", "checks": [f"grep -qx {COLOURS[index % 5]} answer.txt"]}

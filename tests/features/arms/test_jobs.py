@@ -22,9 +22,9 @@ def prepare(world: World, *lines: str) -> None:
 
 
 def judge(world: World, **files: str) -> Job:
-    """The job of a pull request whose skill knows ten facts instead of twenty."""
+    """The job of a pull request whose skill knows five facts instead of ten."""
     world.branch()
-    world.project.write(f"{FOLDER}/SKILL.md", skill(facts=10))
+    world.project.write(f"{FOLDER}/SKILL.md", skill(facts=5))
     for name, text in files.items():
         world.project.write(name, text)
     world.commit()

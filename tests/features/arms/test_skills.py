@@ -50,14 +50,14 @@ def test_a_folder_with_a_skill_and_cases_is_a_suite(project: Project) -> None:
     assert first.exit_code == 0, first.output
     arm = arms_of(first)
     assert (arm["suite"], arm["effect"]["label"], arm["change"]) == ("paint", "better", None)
-    assert arm["triggered"] == {"triggered": 20, "trials": 20}
-    assert arm["triggered_unwanted"] == {"triggered": 0, "trials": 5}
+    assert arm["triggered"] == {"triggered": 10, "trials": 10}
+    assert arm["triggered_unwanted"] == {"triggered": 0, "trials": 2}
     assert arm["extra_tokens"] == 1_900
     assert "paint: helps +100.0 pp [" in first.output
     assert "helps +100.0 pp" in (first.out / "comment.md").read_text("utf-8")
     assert "With and without" in (first.out / "report.html").read_text("utf-8")
 
-    project.write(f"{FOLDER}/SKILL.md", skill(facts=10))
+    project.write(f"{FOLDER}/SKILL.md", skill(facts=5))
     second = project.scoregate("run")
     assert second.exit_code == 1, second.output
     arm = arms_of(second)
@@ -208,7 +208,7 @@ def test_other_agent_files_are_measured_with_and_without(project: Project) -> No
     assert first.exit_code == 0, first.output
     arm = arms_of(first)
     assert (arm["suite"], arm["effect"]["delta"], arm["triggered"]) == ("AGENTS.md", 1.0, None)
-    project.write("AGENTS.md", skill(facts=10))
+    project.write("AGENTS.md", skill(facts=5))
     second = project.scoregate("run")
     arm = arms_of(second)
     assert (second.exit_code, arm["effect"]["delta"], arm["change"]["delta"]) == (1, 0.5, -0.5), second.output
@@ -220,7 +220,7 @@ def test_a_rerun_of_the_base_uses_its_own_agent(project: Project) -> None:
     prepare(project, agent=own)
     project.commit("main")
     project.git("checkout", "-qb", "change")
-    project.write(f"{FOLDER}/SKILL.md", skill(facts=10))
+    project.write(f"{FOLDER}/SKILL.md", skill(facts=5))
     project.write("new_agent.py", AGENT.read_text("utf-8"))
     project.write("scoregate.toml", settings(words=("new_agent.py",), agent=own))
     project.commit("Use another agent")

@@ -143,19 +143,26 @@ class Project:
 
 
 def start_program(
-    *arguments: str, cwd: Path, environ: Mapping[str, str], output: int | IO[bytes] = subprocess.PIPE
+    *arguments: str, cwd: Path, environ: Mapping[str, str], output: int | IO[bytes] = subprocess.PIPE, **options: Any
 ) -> subprocess.Popen[str]:
-    """Start a command in a process that is forked from a warm one. Signals to its program reach it, also SIGKILL."""
+    """Start a command in a process that is forked from a warm one. Signals to its program reach it, also SIGKILL.
+
+    Args:
+        arguments: what follows `scoregate` on the command line.
+        cwd: the working directory.
+        environ: the whole environment of the command.
+        output: where its standard output and error go.
+        options: others of `subprocess.Popen`.
+    """
     # With other variables of Python's, a new Python would start.
     unset = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
     return subprocess.Popen(
         [*program_command(), *arguments],
         cwd=cwd,
         env={name: value for name, value in environ.items() if name not in unset},
-        stdin=subprocess.DEVNULL,
         stdout=output,
-        stderr=subprocess.STDOUT,
         text=True,
+        **{"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, **options},
     )
 
 

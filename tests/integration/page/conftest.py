@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,17 +25,39 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Closed with the module: while it is open, nothing async can run."""
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The browser of this process, whose loop is put away after a module: while it is there, nothing async can run."""
     if CHROMIUM is None:
         pytest.skip(
             "NOT TESTED, the report in a browser: there is no chromium (apt-get install chromium-headless-shell)"
         )
     expect.set_options(timeout=60_000)  # other tests run at the same time
-    with sync_playwright() as playwright:
-        browser_process = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield browser_process
+    browser_process, loop = start_browser(request.config, CHROMIUM)
+    asyncio._set_running_loop(loop)
+    yield browser_process
+    put_loop_away()
+
+
+@cache
+def start_browser(config: pytest.Config, program: str) -> tuple[Browser, asyncio.AbstractEventLoop]:
+    """Start a browser that is closed after all tests of this process, and the loop that waits for it."""
+    playwright = sync_playwright().start()
+    browser_process = playwright.chromium.launch(executable_path=program, args=list(QUIET))
+    loop = asyncio.get_running_loop()
+
+    def close() -> None:
+        asyncio._set_running_loop(loop)
         browser_process.close()
+        playwright.stop()
+        put_loop_away()
+
+    config.add_cleanup(close)
+    return browser_process, loop
+
+
+def put_loop_away() -> None:
+    asyncio._set_running_loop(None)
+    sys.set_asyncgen_hooks(None, None)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,37 @@ needs_axe = pytest.mark.skipif(
 )
 
 
+SHOTS = os.environ.get("SCOREGATE_TEST_SHOTS")
+
+
+def looks(page: Page) -> Iterator[str]:
+    """Show the page in either theme on a wide and on a small screen, and give the name of each."""
+    for width in (1200, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for theme in themes(page):
+            yield f"{theme}-{width}"
+
+
+def themes(page: Page) -> Iterator[str]:
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        yield theme
+
+
+def check_looks(page: Page, name: str) -> None:
+    """In each look, axe finds nothing and the page is as wide as the screen."""
+    for look in looks(page):
+        assert (look, violations(page)) == (look, [])
+        assert page.viewport_size is not None
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+        if SHOTS:
+            page.screenshot(path=Path(SHOTS) / f"{name}-{look}.png", full_page=True)
+
+
+def violations_in_both_themes(page: Page) -> list[tuple[str, str]]:
+    return [(theme, each) for theme in themes(page) for each in violations(page)]
+
+
 def violations(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("axe.run({ resultTypes: ['violations'] })")
@@ -22,17 +55,16 @@ def violations(page: Page) -> list[str]:
 
 
 @needs_axe
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_on_the_page_or_in_an_opened_case(report: Path, visit: Opener, theme: str) -> None:
-    page = visit(report, color_scheme=theme, bypass_csp=True)
-    assert violations(page) == []
+def test_axe_finds_nothing_on_the_page_or_in_an_opened_case(report: Path, visit: Opener) -> None:
+    page = visit(report, bypass_csp=True)
+    assert violations_in_both_themes(page) == []
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.get_by_role("dialog").locator("h2")).to_be_focused()
-    assert violations(page) == []
+    assert violations_in_both_themes(page) == []
     page.goto(page.url.partition("#")[0] + "#suite=talks")
     page.click(".list tbody tr:not(.space) >> nth=0")
     expect(page.locator(".talk")).to_be_visible()
-    assert violations(page) == []
+    assert violations_in_both_themes(page) == []
 
 
 @needs_axe

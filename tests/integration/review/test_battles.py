@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.integration.review.conftest import Maker, open_client
+from tests.integration.review.conftest import Maker, Reviewed, open_client
 
 
 def battles(client: httpx.Client) -> list[dict[str, Any]]:
@@ -81,24 +82,30 @@ def test_a_later_review_replaces_an_earlier_and_can_be_undone(reviewed: Maker) -
     assert run.words("verdicts", "better") == []
 
 
+@pytest.fixture(scope="module")
+def served(reviewed: Maker) -> Iterator[tuple[Reviewed, str]]:
+    """A run with its page, for requests that change nothing."""
+    run = reviewed("a")
+    with run.reviewing() as address:
+        yield run, address
+
+
 @pytest.mark.parametrize("path", ["/", "/?token=wrong", "/state", "/static/main.js", "/nothing"])
-def test_the_token_is_required(reviewed: Maker, path: str) -> None:
-    with reviewed("a").reviewing() as address:
-        origin = "http://" + urlsplit(address).netloc
-        answer = httpx.get(origin + path, timeout=60)
-        assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
-        assert "default-src 'none'" in answer.headers["content-security-policy"]
+def test_the_token_is_required(served: tuple[Reviewed, str], path: str) -> None:
+    origin = "http://" + urlsplit(served[1]).netloc
+    answer = httpx.get(origin + path, timeout=60)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-def test_the_cookie_is_strict_and_http_only(reviewed: Maker) -> None:
-    with reviewed("a").reviewing() as address:
-        answer = httpx.get(address, timeout=60)
-        assert answer.status_code == 200
-        cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=Strict" in cookie
-        assert address.partition("token=")[2] not in cookie
-        assert "unsafe" not in answer.headers["content-security-policy"]
+def test_the_cookie_is_strict_and_http_only(served: tuple[Reviewed, str]) -> None:
+    answer = httpx.get(served[1], timeout=60)
+    assert answer.status_code == 200
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert served[1].partition("token=")[2] not in cookie
+    assert "unsafe" not in answer.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize(
@@ -111,9 +118,9 @@ def test_the_cookie_is_strict_and_http_only(reviewed: Maker) -> None:
         {"Host": "evil.example"},
     ],
 )
-def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str]) -> None:
-    run = reviewed("a")
-    with run.reviewing() as address, open_client(address) as client:
+def test_other_pages_can_write_nothing(served: tuple[Reviewed, str], headers: dict[str, str]) -> None:
+    run, address = served
+    with open_client(address) as client:
         (battle,) = battles(client)
         for method in ("POST", "DELETE"):
             answer = client.request(method, f"/battles/{battle['key']}", json={"decision": "tie"}, headers=headers)
@@ -133,12 +140,14 @@ def test_other_pages_can_write_nothing(reviewed: Maker, headers: dict[str, str])
         ("x" * 2**21, 413),
     ],
 )
-def test_an_invalid_review_is_refused_with_a_reason(reviewed: Maker, body: str, status: int) -> None:
-    with reviewed("a").reviewing() as address, open_client(address) as client:
+def test_an_invalid_review_is_refused_with_a_reason(served: tuple[Reviewed, str], body: str, status: int) -> None:
+    run, address = served
+    with open_client(address) as client:
         (battle,) = battles(client)
         answer = client.post(f"/battles/{battle['key']}", content=body)
         assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
         assert client.post("/battles/unknown", json={"decision": "tie"}).status_code == 404
+    assert run.words("verdicts", "better") == []
 
 
 def test_a_reviewer_is_required(reviewed: Maker) -> None:

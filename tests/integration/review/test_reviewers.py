@@ -63,8 +63,9 @@ def test_two_concurrent_reviewers_see_where_they_differ(reviewed: Maker, browser
         click_for(bob, "new")
         expect(ann.locator("#others")).to_have_text(re.compile("^Bob: (left|right)$"), timeout=60_000)
         expect(ann.get_by_role("button", name="Battles 1/3", exact=True)).to_be_visible()
-        for page in (ann, bob):
+        for page, title in ((ann, "b"), (bob, "c")):
             page.get_by_role("button", name="j Skip").click()
+            expect(page.locator("h1")).to_have_text(title)
         for page in (ann, bob, ann, bob):
             click_for(page, "new")
         expect(ann.locator("h1")).to_have_text("All battles are reviewed")

@@ -7,7 +7,6 @@ import os
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +15,8 @@ from pathlib import Path
 import pyte
 import pytest
 from tests.cli import run_cli
-from tests.integration.host.conftest import Project, clean_environment
+from tests.integration.host.conftest import Project, clean_environment, start_program
 
-# A window of its own is what lets ^C be a signal.
-_IN_WINDOW = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 _UNSET = ("CI", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYTHONIOENCODING")
 
 
@@ -32,10 +29,9 @@ class Window:
         self._stream = pyte.ByteStream(self.screen)
         self._ours, theirs = os.openpty()
         self._tell_size()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _IN_WINDOW, sys.executable, "-m", "scoregate", *arguments],
-            cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        )  # fmt: skip
+        self.process = start_program(
+            *arguments, cwd=cwd, environ=environ, stdin=theirs, output=theirs, start_new_session=True
+        )
         os.close(theirs)
 
     @property

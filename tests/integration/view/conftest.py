@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -101,11 +102,28 @@ def _address(process: subprocess.Popen[str], seen: list[str]) -> str:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    project = Project(tmp_path)
+    return make_place(tmp_path)
+
+
+def make_place(root: Path) -> Place:
+    project = Project(root)
     project.write("evals/demo.py", WAITING)
     project.write(".gitignore", "scoregate-out/\nhold\ngo-*\n")
     project.commit()
     return Place(project)
+
+
+@pytest.fixture(scope="session")
+def place_made_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = make_place(tmp_path_factory.mktemp("view"))
+    place.run()
+    return place.root
+
+
+@pytest.fixture
+def place_with_run(place_made_before: Path, tmp_path: Path) -> Place:
+    """A copy of a project in which a suite ran once."""
+    return Place(Project(shutil.copytree(place_made_before, tmp_path, dirs_exist_ok=True)))
 
 
 Looker = Callable[..., Page]

@@ -82,9 +82,8 @@ REACHING = (
 )
 
 
-def test_no_address_reaches_another_file(place: Place) -> None:
-    place.run()
-    with place.viewing() as address, open_client(address) as client:
+def test_no_address_reaches_another_file(place_with_run: Place) -> None:
+    with place_with_run.viewing() as address, open_client(address) as client:
         key = client.get("/state").json()["runs"][0]["key"]
         answer = {path: client.get(path.format(key=key)).status_code for path in REACHING}
         assert answer == dict.fromkeys(REACHING, 404)
@@ -101,10 +100,9 @@ def rename(place: Place, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_are_escaped_and_load_nothing(place: Place, look: Looker, text: str) -> None:
-    place.run()
-    rename(place, text)
-    with place.viewing() as address:
+def test_hostile_names_are_escaped_and_load_nothing(place_with_run: Place, look: Looker, text: str) -> None:
+    rename(place_with_run, text)
+    with place_with_run.viewing() as address:
         page = look(address)
         messages: list[str] = []
         requests: list[str] = []
@@ -141,10 +139,9 @@ def inject_script(report: Path) -> None:
     report.write_text(text.replace("<body>", "<body><script>window.pwned = 1</script>", 1), encoding="utf-8")
 
 
-def test_a_foreign_page_runs_only_known_scripts(place: Place, look: Looker) -> None:
-    place.run()
-    inject_script(place.out / "report.html")
-    with place.viewing() as address:
+def test_a_foreign_page_runs_only_known_scripts(place_with_run: Place, look: Looker) -> None:
+    inject_script(place_with_run.out / "report.html")
+    with place_with_run.viewing() as address:
         page = look(address)
         expect(page.frame_locator("iframe").locator("html")).to_have_attribute("data-ready", "all")
         assert "window.pwned = 1" in page.frames[1].content()
@@ -154,21 +151,19 @@ def test_a_foreign_page_runs_only_known_scripts(place: Place, look: Looker) -> N
 @pytest.mark.parametrize(
     "change", [("script-src ", "script-src 'unsafe-inline' "), ('name="scoregate-run" content="', "\\g<0>x")]
 )
-def test_a_page_of_another_run_or_script_is_refused(place: Place, change: tuple[str, str]) -> None:
-    place.run()
-    report = place.out / "report.html"
+def test_a_page_of_another_run_or_script_is_refused(place_with_run: Place, change: tuple[str, str]) -> None:
+    report = place_with_run.out / "report.html"
     report.write_text(re.sub(*change, report.read_text(encoding="utf-8"), count=1), encoding="utf-8")
-    with place.viewing() as address, open_client(address) as client:
+    with place_with_run.viewing() as address, open_client(address) as client:
         run = client.get("/state").json()["runs"][0]
         assert run["reported"] is False
         assert "unsafe-inline" not in client.get(f"/report/{run['key']}/reported").text
 
 
-def test_an_unreadable_run_shows_the_reason(place: Place, look: Looker) -> None:
-    place.run()
-    (place.out / "report.html").unlink()
-    (place.out / "run" / "cases.jsonl.gz").unlink()
-    with place.viewing() as address:
+def test_an_unreadable_run_shows_the_reason(place_with_run: Place, look: Looker) -> None:
+    (place_with_run.out / "report.html").unlink()
+    (place_with_run.out / "run" / "cases.jsonl.gz").unlink()
+    with place_with_run.viewing() as address:
         page = look(address)
         expect(page.frame_locator("iframe").locator("h1")).to_have_text("This report can't be shown")
         expect(page.frame_locator("iframe").locator("pre")).to_contain_text("cases.jsonl.gz can't be read")

@@ -114,10 +114,9 @@ def write_damaged_run(place: Place, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", [("dam/a",), ("dam",), ("--baseline", "dam/a")])
-def test_a_named_unreadable_run_is_an_error(place: Place, words: tuple[str, ...]) -> None:
-    place.run()
-    write_damaged_run(place, "dam/a")
-    outcome = place.project.scoregate("view", *words)
+def test_a_named_unreadable_run_is_an_error(place_with_run: Place, words: tuple[str, ...]) -> None:
+    write_damaged_run(place_with_run, "dam/a")
+    outcome = place_with_run.project.scoregate("view", *words)
     assert outcome.exit_code == 2, outcome.output
     assert "run.json is damaged" in outcome.output
 
