@@ -80,6 +80,12 @@ class Ran:
         return {name: count for name, count in self.run["suites"][0]["statuses"].items() if count}
 
 
+# A pytest that tests start has only scoregate's plug-in: it imports those of the tests for longer than itself.
+PYTEST_ENVIRONMENT = {
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_PLUGINS": "scoregate.pytest_plugin",
+    "PYTEST_ADDOPTS": "-p no:cacheprovider",
+}
 # Without maintenance, a commit starts one process fewer.
 CONFIG = "[user]\n\tname = Dev\n\temail = dev@example.com\n[maintenance]\n\tauto = false\n"
 

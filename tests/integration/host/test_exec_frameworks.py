@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
-from tests.integration.host.conftest import Project, suite
+from tests.integration.host.conftest import PYTEST_ENVIRONMENT, Project, Ran, suite
 
-PYTEST = ("exec", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "evals")
+
+def run_pytest(project: Project) -> Ran:
+    command = (sys.executable, "-m", "pytest", "-q", "evals")
+    return project.scoregate("exec", "--", *command, **PYTEST_ENVIRONMENT)
 
 
 def make_test_source(**options: str) -> str:
@@ -17,14 +20,14 @@ def make_test_source(**options: str) -> str:
 
 def test_suites_in_tests_are_recorded(project: Project) -> None:
     project.write("evals/test_demo.py", make_test_source())
-    outcome = project.scoregate(*PYTEST)
+    outcome = run_pytest(project)
     assert outcome.exit_code == 0, outcome.output
     assert outcome.statuses == {"passed": 3}
 
 
 def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
     project.write("evals/test_demo.py", make_test_source() + "\n\ndef test_plain():\n    assert 1 == 2\n")
-    outcome = project.scoregate(*PYTEST)
+    outcome = run_pytest(project)
     assert outcome.exit_code == 3
     assert outcome.run["scripts"][0]["exit_code"] == 1
     assert outcome.statuses == {"passed": 3}
@@ -32,10 +35,10 @@ def test_a_plain_test_that_fails_is_never_green(project: Project) -> None:
 
 def test_a_failed_assertion_fails_the_gate(project: Project) -> None:
     project.write("evals/test_demo.py", make_test_source(bad="1", assert_test="True"))
-    assert project.scoregate(*PYTEST).exit_code == 1
+    assert run_pytest(project).exit_code == 1
 
 
 @pytest.mark.parametrize("body", ["def test_plain():\n    assert True\n", ""])
 def test_tests_without_a_suite_measure_nothing(project: Project, body: str) -> None:
     project.write("evals/test_demo.py", body)
-    assert project.scoregate(*PYTEST).exit_code == 3
+    assert run_pytest(project).exit_code == 3

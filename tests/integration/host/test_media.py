@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.media import BEEP, GREEN, RED
-from tests.integration.host.conftest import Project
+from tests.integration.host.conftest import PYTEST_ENVIRONMENT, Project
 
 SUITE = """
 from pathlib import Path
@@ -113,8 +113,8 @@ def test_pytest_workers_record_media(project: Project) -> None:
         f"    scoregate.output([Media.from_bytes({RED!r}), 'data:audio/wav;base64,{b64encode(BEEP).decode()}'])\n"
         f"    scoregate.score('good', 1.0)\n",
     )
-    for options in ("", "-n 1"):
-        environment = {"PYTEST_PLUGINS": "scoregate.pytest_plugin", "PYTEST_ADDOPTS": f"-p no:cacheprovider {options}"}
+    for options in ("", "-p xdist.plugin -n 1"):
+        environment = {**PYTEST_ENVIRONMENT, "PYTEST_ADDOPTS": f"-p no:cacheprovider {options}"}
         outcome = project.scoregate("run", "--baseline", "none", **environment)
         assert outcome.exit_code == 0, outcome.output
         assert list_media(outcome.out) == sorted(MEDIA.values())

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.integration.host.conftest import Project, suite
+from tests.integration.host.conftest import PYTEST_ENVIRONMENT, Project, suite
 
 from scoregate import __version__
 
@@ -41,7 +41,7 @@ def test_init_runs_the_evals_that_list_shows(project: Project) -> None:
     init = project.scoregate("init")
     assert init.output.splitlines()[:2] == ["written  scoregate.toml", f"written  {WORKFLOW}"]
     assert not (project.root / "evals" / "eval_hours.py").exists()
-    run_outcome = project.scoregate("run", "--baseline", "none", PATH=PATH)
+    run_outcome = project.scoregate("run", "--baseline", "none", **PYTEST_ENVIRONMENT, PATH=PATH)
     assert run_outcome.exit_code == 1, run_outcome.output
     assert run_outcome.statuses == {"passed": 1, "failed": 1}
 

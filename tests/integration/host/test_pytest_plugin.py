@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.integration.host.conftest import Project, Ran
+from tests.integration.host.conftest import PYTEST_ENVIRONMENT, Project, Ran
 
 TESTS = """
 import pytest
@@ -24,7 +24,6 @@ def test_health(): ...
 """
 GOOD = {"When?": "At 9!", "Until when?": "From 9!", "Sunday?": "Not at 9!"}
 PYTEST = (sys.executable, "-m", "pytest")
-PLUGIN = {"PYTEST_PLUGINS": "scoregate.pytest_plugin", "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:asyncio"}
 
 
 def write(project: Project, answers: dict[str, str], more: str = "") -> None:
@@ -32,7 +31,7 @@ def write(project: Project, answers: dict[str, str], more: str = "") -> None:
 
 
 def run(project: Project, *arguments: str) -> Ran:
-    return project.scoregate(*arguments, **PLUGIN)
+    return project.scoregate(*arguments, **PYTEST_ENVIRONMENT)
 
 
 def counts(ran: Ran) -> dict[str, dict[str, int]]:
@@ -92,5 +91,6 @@ def test_failures_that_are_not_recorded_make_the_run_unmeasurable(project: Proje
 
 def test_exec_runs_pytest_with_workers(project: Project) -> None:
     write(project, GOOD | {"Sunday?": "Closed."})
-    outcome = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", "--", *PYTEST, "-n", "2", "evals")
+    workers = ("-p", "xdist.plugin", "-n", "2")
+    outcome = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", "--", *PYTEST, *workers, "evals")
     assert (outcome.exit_code, counts(outcome)["evals.test_bot"]) == (0, {"passed": 2, "failed": 1}), outcome.output
