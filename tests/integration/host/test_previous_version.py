@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli import run_cli
 
 MADE = Path(__file__).parent.parent.parent / "data" / "previous_version" / "project"
 ENVIRON = {
@@ -29,15 +29,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def scoregate(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {**ENVIRON, "PYTHONPATH": str(project / "evals")}
-    command = [sys.executable, "-m", "scoregate", *arguments]
-    return subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
 def result(project: Path) -> dict[str, Any]:
-    outcome = scoregate(project, "run", "--baseline", "run", "--out", "now")
+    environ = {**ENVIRON, "PYTHONPATH": str(project / "evals")}
+    outcome = run_cli("run", "--baseline", "run", "--out", "now", cwd=project, environ=environ)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     return json.loads((project / "now" / "result.json").read_text())
 
@@ -66,10 +61,10 @@ def test_every_row_is_compared_and_no_score_differs(result: dict[str, Any]) -> N
 
 
 def test_stored_runs_are_gated_again(project: Path) -> None:
-    outcome = scoregate(project, "gate", "run", "--baseline", "base", "--max-drop", "0.1")
+    outcome = run_cli("gate", "run", "--baseline", "base", "--max-drop", "0.1", cwd=project, environ=ENVIRON)
     assert "Drop of sdk · is-equals" in outcome.stdout + outcome.stderr
     for form in ("junit", "markdown", "json", "html", "console"):
-        assert scoregate(project, "report", "run", "--format", form).returncode == 0
+        assert run_cli("report", "run", "--format", form, cwd=project, environ=ENVIRON).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -86,6 +81,6 @@ def test_stored_runs_are_gated_again(project: Path) -> None:
     ids=lambda each: each if isinstance(each, str) else each[0],
 )
 def test_the_store_is_read(project: Path, command: list[str], expected: str) -> None:
-    outcome = scoregate(project, *command)
+    outcome = run_cli(*command, cwd=project, environ=ENVIRON)
     assert outcome.returncode == 0, outcome.stderr
     assert expected in outcome.stdout

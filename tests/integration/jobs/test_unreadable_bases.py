@@ -66,6 +66,9 @@ FAULTS: dict[str, Callable[[World, Artifact], object]] = {
     "next page elsewhere": answer_artifacts({"artifacts": []}, link='<http://127.0.0.1:1/x>; rel="next"'),
 }
 
+# The run of each fault stores the same: that its base can't be read. These are one fault of each step.
+GATED_AGAIN = ("403", "network down", "truncated", "object")
+
 
 def run_judged(world: World, fault: Callable[[World, Artifact], object], settings: str) -> Job:
     world.project.write("scoregate.toml", settings)
@@ -85,8 +88,9 @@ def test_relative_gates_with_an_unreadable_base_are_unmeasurable(world: World, n
     assert job.outputs["conclusion"] == "unmeasurable"
     assert "The baseline can't be read" in job.output
     assert "fail_on_regression can't be applied without it" in job.summary.replace("&#95;", "_").replace("\\_", "_")
-    second = world.project.scoregate("gate", str(job.out / "run"))
-    assert second.exit_code == 3, second.output
+    if name in GATED_AGAIN:
+        second = world.project.scoregate("gate", str(job.out / "run"))
+        assert second.exit_code == 3, second.output
 
 
 @pytest.mark.parametrize("name", ["403", "truncated", "object"])
