@@ -18,15 +18,15 @@ def answer(text):
     {body}
 
 
-evaluate("s", data=[{{"input": f"q {{i}}", "expected": "ok"}} for i in range(30)], task=answer, scorers=[equals()])
+evaluate("s", data=[{{"input": f"q {{i}}", "expected": "ok"}} for i in range({cases})], task=answer, scorers=[equals()])
 """
 SETTINGS = "min_pass_rate = 0\nfail_on_regression = true\n"
 
 
-def prepare(project: Project, body: str, *, folder: str = "") -> None:
+def prepare(project: Project, body: str, *, folder: str = "", cases: int = 30) -> None:
     project.write(".gitignore", "__pycache__/\nscoregate-out/\n.scoregate-cache/\nshared/\n")
     project.write(f"{folder}scoregate.toml", SETTINGS)
-    project.write(f"{folder}evals/eval_s.py", SUITE.format(body=body))
+    project.write(f"{folder}evals/eval_s.py", SUITE.format(body=body, cases=cases))
     for text in ("ok", "no"):
         project.write("libs/prompt.py", f"TEXT = {text!r}\n")
         project.write("prompt.txt", text)
@@ -60,7 +60,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_a_base_that_opens_files_of_the_change_is_not_compared(project: Project, way: str) -> None:
-    prepare(project, f"place = {f'{project.root}/prompt.txt'!r}; {WAYS[way]}")
+    prepare(project, f"place = {f'{project.root}/prompt.txt'!r}; {WAYS[way]}", cases=3)
     outcome = rerun(project)
     assert outcome.exit_code == 3, outcome.output
     text = " ".join(outcome.output.split())
