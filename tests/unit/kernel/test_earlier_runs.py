@@ -259,7 +259,6 @@ def stats() -> Any:
     return pytest.importorskip("scipy.stats")
 
 
-
 def test_movement_of_runs_widens_the_interval(stats: Any) -> None:
     new = make_run([1.0] * 30 + [0.0] * 70, "new")
     means = [0.4, 0.6, 0.45, 0.55, 0.5, 0.35, 0.65, 0.5, 0.48]
