@@ -206,10 +206,11 @@ class Recorder:
 
             is_done = False
             try:
-                async with flush_regularly(recording.flush_if_due):
-                    launched = self._launch(plan, settings, emit, recording)
-                    work = run_until_stopped(failures.reached, launched, stopped=False)
-                    is_done = await run_until_stopped(self.stop, work, stopped=False)
+                if not self.stop.is_set():  # else the first scripts would start, to be ended at once
+                    async with flush_regularly(recording.flush_if_due):
+                        launched = self._launch(plan, settings, emit, recording)
+                        work = run_until_stopped(failures.reached, launched, stopped=False)
+                        is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
                 if selected is not None:
                     recording.notices += selected.notices
