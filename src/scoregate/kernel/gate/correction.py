@@ -146,15 +146,8 @@ def _correct_alone(test: RatioTest) -> float | None:
 def _update_context(
     suite: SuiteContext, comparison: Comparison, ratios: Sequence[RatioTest], families: Families
 ) -> SuiteContext:
-    label = suite.suite.label
-    return replace(
-        suite,
-        comparison=comparison,
-        rows=comparison.rows_of(label),
-        quantities=tuple(row for row in comparison.quantities if row.suite == label),
-        ratios=tuple(ratios),
-        families=families,
-    )
+    rows = comparison.rows_of(suite.suite.label)
+    return replace(suite, comparison=comparison, rows=rows, ratios=tuple(ratios), families=families)
 
 
 def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_named: bool) -> Row:
