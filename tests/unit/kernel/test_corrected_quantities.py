@@ -1,4 +1,4 @@
-"""Gates on ratios of cost, tokens and latency: they share one error rate, and the labels of their rows agree with them."""
+"""Gates on ratios of cost, tokens and latency: they share one error rate, and labels of rows agree with them."""
 
 from __future__ import annotations
 
