@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from scoregate.kernel.compare.comparison import Comparison
@@ -155,9 +155,9 @@ def _find_outcomes(columns: Columns) -> dict[str, Counter[Status]]:
     return outcomes
 
 
-def _has_passed(outcomes: Mapping[Status, int]) -> bool:
+def _has_passed(outcomes: Counter[Status]) -> bool:
     """Whether more trials of a case passed than failed, as for `find_flips`."""
-    return outcomes.get(Status.PASSED, 0) > outcomes.get(Status.FAILED, 0)
+    return outcomes[Status.PASSED] > outcomes[Status.FAILED]
 
 
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
