@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.kernel.builders import ERROR, ExampleSuite, compared, info, run_of, scored
+from tests.unit.kernel.builders import ERROR, ExampleSuite, compared, compared_row, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import Comparison, compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.compare.estimates import PairSummary
 from scoregate.kernel.gate import evaluate_gates, judge_comparison
+from scoregate.kernel.gate.baseline_rules import check_drop
+from scoregate.kernel.gate.finding import SuiteContext
+from scoregate.kernel.types.declarations.kernel import DROP
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.runs.policy import Criteria, Limits, Policy
 
+OLD = run_of(ExampleSuite(scored(*[0.9] * 20)))
 REGRESSION = Policy(Limits(fail_on_regression=True))
 
 
@@ -69,3 +74,13 @@ def test_the_smallest_effect_of_a_small_row_can_be_zero() -> None:
         comparison = compare(run_of(new), run_of(old), criteria=criteria)
         judged, _ = judge_comparison(comparison, replace(REGRESSION, criteria=criteria))
         assert [row.label for row in judged.rows] == [label], min_effect
+
+
+def test_a_number_of_cases_has_two_digits() -> None:
+    """How many would decide is an estimate."""
+    row = replace(compared_row(0.3), pairs=PairSummary(20, 20, able=20, better=5, worse=15))
+    for detectable, text in ((0.1495, "about 45 cases"), (0.33, "about 220 cases"), (1.0, "about 2,000 cases")):
+        shown = replace(row, estimate=replace(row.estimate, detectable=detectable))
+        context = SuiteContext(0, OLD.suites[0], Limits(), compare(OLD, OLD), (shown,))
+        (finding,) = check_drop(DROP, shown, context, most=0.05, origin="x")
+        assert finding.value.endswith(f": above the limit, within noise; {text} would decide"), detectable

@@ -9,10 +9,12 @@ from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.quarantine import QuarantinedCase
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.types.evaluation import Threshold
 from scoregate.kernel.types.event_values import INTERRUPTED, ErrorInfo, Setup
+from scoregate.kernel.types.exemptions import QuarantinedCases
 from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy
 from scoregate.kernel.types.runs.run import Run, Script
 
@@ -156,3 +158,12 @@ def test_a_suite_of_the_baseline_that_is_gone_is_reported() -> None:
     base = run_of(GOOD, replace(GOOD, id="other", script="evals/other.py"))
     assert find_values(run_of(GOOD), "suites remain", base=base) == ["other is gone"]
     assert find_values(run_of(GOOD), "suites remain", base=run_of(GOOD)) == []
+
+
+def test_a_quarantined_case_may_have_had_the_critical_tag() -> None:
+    policy = Policy(Limits(fail_on_critical=True))
+    compared, entry = compare(run_of(GOOD), None), QuarantinedCases("ana", "flaky", "2026-12-31")
+    quarantined = replace(compared, quarantined=(QuarantinedCase("demo", "c0", "c0", entry),))
+    for each, count in ((compared, 1), (quarantined, 0)):
+        found = evaluate_gates(each, policy).findings
+        assert len([one for one in found if one.rule == "limits apply"]) == count

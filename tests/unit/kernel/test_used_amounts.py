@@ -155,3 +155,15 @@ def test_latency_is_tested_at_its_95th_percentile() -> None:
     finding = find("p95 latency ratio", use(ms=[119.0] * 11 + [500.0]), old, limits)
     assert (finding.conclusion, finding.uncertain) == (PASSED, True)
     assert find("p95 latency ratio", use(ms=[250.0] * 12), old, limits).conclusion is FAILED
+
+
+def test_a_model_without_a_price_in_both_runs_is_left_out_of_both_costs() -> None:
+    """If one of them knows no cost at all, nothing is left to compare."""
+    known, unknown = use(*[0.1] * 12, unpriced=["m"]), use(*[nan] * 12, unpriced=["m"])
+    for new, old, conclusion in (
+        (known, known, PASSED),
+        (unknown, known, UNMEASURABLE),
+        (known, unknown, UNMEASURABLE),
+        (unknown, unknown, UNMEASURABLE),
+    ):
+        assert find("cost ratio", new, old, COST_RATIO).conclusion is conclusion
