@@ -10,6 +10,8 @@ from tests.unit.stats.exact_counts import count_subset_sums, exact_mid_p
 from tests.unit.stats.references import mid_p
 
 from scoregate.kernel.compare.statistics.significance import (
+    benjamini_hochberg,
+    correct_by_direction,
     count_changed,
     exact_sign_flip_p,
     sign_flip_test,
@@ -69,7 +71,9 @@ def test_no_p_is_above_1() -> None:
         balanced = [*steps, 1 - sum(steps)]
         p = sign_flip_test([step / PRIME for step in balanced])
         assert p == pytest.approx(exact_mid_p(balanced), abs=1e-6)
-        assert p <= 1.0
+    # The series of one large and 90 tiny values has a sum of 1.00002.
+    source = random.Random(5)
+    assert sign_flip_test([1.0, *(-1e-4 * (source.random() + 0.5) for _ in range(90))]) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,7 @@ def test_a_value_next_to_a_lattice_is_not_moved_onto_it() -> None:
     steps = [*[0.5] * 120, *[-0.25] * 90]
     assert sign_flip_test(steps) is not None
     assert sign_flip_test([*steps, 0.25 + 1e-7]) is None
-    assert sign_flip_test([*steps, 0.25 + 1e-11]) == pytest.approx(sign_flip_test([*steps, 0.25]), rel=1e-9)
+    assert sign_flip_test([*steps, 0.25 + 5e-10]) == pytest.approx(sign_flip_test([*steps, 0.25]), rel=1e-9)
 
 
 def test_a_convolution_of_a_million_steps_is_the_largest() -> None:
@@ -158,3 +162,8 @@ def test_a_sum_that_is_larger_by_little_is_not_equal() -> None:
     """Of values that are far apart in size, the small ones decide among outcomes with the same large ones."""
     steps = [1_000, -1_000, 1_000, 3, 2, 1]
     assert exact_sign_flip_p([step / 1_000 for step in steps]) == (56 / 64, 11 / 64)
+
+
+def test_a_corrected_p_is_at_most_1() -> None:
+    assert correct_by_direction([0.4, 0.9], [0.6, 0.1]) == pytest.approx([1.0, 0.4])
+    assert benjamini_hochberg([0.4, 0.9, 1.0]) == pytest.approx([1.0, 1.0, 1.0])

@@ -78,6 +78,9 @@ def test_equal_values_within_groups_are_as_alike_as_can_be() -> None:
     assert found.p == pytest.approx(0.0, abs=1e-30)
     assert found.p >= 0.0
     assert (found.correlation, found.design_effect) == (pytest.approx(1.0), pytest.approx(3.0))
+    for step in range(60):
+        values = [step / 7, step / 3, 0.1]
+        assert examine({str(value): [value] * 3 for value in values}).correlation <= 1.0
 
 
 def test_values_that_differ_more_within_groups_have_a_correlation_below_0() -> None:
@@ -105,3 +108,8 @@ def test_two_groups_of_three_values_are_enough() -> None:
     found = examine({"a": [0.0, 1.0], "b": [5.0]})
     assert found.p == pytest.approx(1 - 2 / pi * atan(sqrt(27)))
     assert found.correlation > 0.9
+
+
+def test_cases_that_do_not_differ_leave_the_joint_test_exact() -> None:
+    falls, equal = dict.fromkeys(range(9), -1.0), dict.fromkeys(range(9, 40), 0.0)
+    assert joint_test.joint_fall_test([{**falls, **equal}, equal]) == 2.0**-9

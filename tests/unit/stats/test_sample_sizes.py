@@ -8,7 +8,6 @@ from math import comb, inf, sqrt
 import pytest
 
 from scoregate.kernel.compare.statistics.intervals import (
-    MANY,
     clopper_pearson_low,
     detectable_change,
     find_smallest,
@@ -23,11 +22,11 @@ from scoregate.kernel.compare.statistics.intervals import (
 
 def test_the_quantiles_of_level_and_power() -> None:
     """The usual 1.96 + 0.84, from tables of the normal distribution, and below 50 cases of Student's t."""
-    assert power_quantiles(MANY) == pytest.approx(1.959964 + 0.841621, abs=2e-6)
+    assert power_quantiles(50) == pytest.approx(1.959964 + 0.841621, abs=2e-6)
     assert power_quantiles(1_000, 0.01, 0.9) == pytest.approx(2.575829 + 1.281552, abs=2e-6)
     assert power_quantiles(10) == pytest.approx(2.262157 + 0.883404, abs=2e-6)
     assert power_quantiles(2, 0.1, 0.95) == pytest.approx(2 * 6.313752, abs=2e-6)
-    assert power_quantiles(MANY - 1) > power_quantiles(MANY)
+    assert power_quantiles(49) == pytest.approx(2.010635 + 0.849174, abs=2e-6)
 
 
 def test_the_required_number_of_cases_is_the_smallest_that_detects_the_change() -> None:
@@ -41,6 +40,8 @@ def test_the_required_number_of_cases_is_the_smallest_that_detects_the_change() 
         needed = required_clusters(variance, typical, change)
         assert detectable_change(variance, typical, needed) <= change
         assert needed == 2 or detectable_change(variance, typical, needed - 1) > change
+    for needed in (3, 37, 400):
+        assert required_clusters(0.2, 0.5, detectable_change(0.2, 0.5, needed)) == needed
     assert required_clusters(1e-4, 0.02, 0.5) < required_clusters(0.5, 1.0, 0.9)
     more_power, smaller_level = (
         required_clusters(0.1, 1.0, 0.1, power=0.95),
