@@ -206,11 +206,10 @@ class Recorder:
 
             is_done = False
             try:
-                if not self.stop.is_set():  # else the first scripts would start, to be ended at once
-                    async with flush_regularly(recording.flush_if_due):
-                        launched = self._launch(plan, settings, emit, recording)
-                        work = run_until_stopped(failures.reached, launched, stopped=False)
-                        is_done = await run_until_stopped(self.stop, work, stopped=False)
+                async with flush_regularly(recording.flush_if_due):
+                    launched = self._launch(plan, settings, emit, recording)
+                    work = run_until_stopped(failures.reached, launched, stopped=False)
+                    is_done = await run_until_stopped(self.stop, work, stopped=False)
             finally:
                 if selected is not None:
                     recording.notices += selected.notices
@@ -225,6 +224,8 @@ class Recorder:
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder) -> bool:
         """Launch the plan; True once every launch has ended."""
+        if self.stop.is_set():
+            return False  # else the first scripts would start, to be ended at once
         uses: UseRecorder | HeadCheckout | None
         if plan.head is None:
             uses = recording.uses = await open_use_recorder(plan.root, settings)
