@@ -1,7 +1,7 @@
 """What `tests/warm_scripts.py` executes: it imports scoregate, and forks itself for every script that it is asked for.
 
-A request is a JSON object on the standard input, with file descriptors: of the script's output, of its status, and of
-its errors, unless these belong to the output.
+A request is a JSON object on the standard input, with file descriptors: of the script's output, of its status, of its
+errors, unless these belong to the output, and of the process that forks the suites that the script starts.
 The status is the process id in one line, and the exit code in a second one when the process has ended.
 """
 
@@ -28,6 +28,7 @@ from typing import Any
 
 _OURS = ("<string>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 _CODE = (".py", ".pyc", ".so")
+_FEWEST = 2  # arguments: without other modules than these
 _MODULES = (
     "scoregate.testing.run",
     "scoregate.testing.evaluators",
@@ -64,7 +65,7 @@ def serve() -> dict[str, Any]:
                     os.write(status, b"%d\n" % code)
                 os.close(status)
                 continue
-            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 3)
+            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 4)
             if not text:
                 os._exit(0)
             output, status, *errors = handles
@@ -121,7 +122,12 @@ _HIDDEN = _Hidden()
 
 
 def _import_client() -> None:
-    """Import what a question to a model imports, which takes longer than all else that a small suite does."""
+    """Import what a question to a model imports, which takes longer than all else that a small suite does.
+
+    With other modules than scoregate's, only if it is one of them.
+    """
+    if len(sys.argv) > _FEWEST and "openai" not in sys.argv:
+        return
     with contextlib.suppress(ImportError):
         openai: Any = importlib.import_module("openai")
         importlib.import_module("openai.resources.chat.completions")
@@ -135,6 +141,7 @@ def _import_client() -> None:
 def _begin(request: dict[str, Any], output: int, status: int, errors: list[int]) -> dict[str, Any]:
     """Give this process what the host starts a process with."""
     os.setsid()
+    errors, suites = errors[:1], errors[1:]
     null = os.open(os.devnull, os.O_RDONLY)
     for number, handle in enumerate((null, output, *(errors or [output]))):
         os.dup2(handle, number)
@@ -155,6 +162,8 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     site.removeduppaths()
     os.environ.clear()
     os.environ.update(request["environ"])
+    for each in suites:
+        os.environ["TESTS_WARM_SUITES"] = str(each)
     if is_recorded:
         _start_recorder()
     if not is_isolated:

@@ -31,6 +31,8 @@ _SOURCE = Path(__file__).with_name("forked_script.py")
 _START = 'import sys; exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate"})'
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
 WORKER = "scoregate.worker"
+# The file descriptor by which a forked script asks for suites.
+SUITES_VARIABLE = "TESTS_WARM_SUITES"
 # Not the plug-in: pytest changes the assertions of plug-ins when it imports them.
 PYTEST = ("pytest", *(f"_pytest.{name}" for name in default_plugins))
 _LIKE_A_SUITE = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
@@ -127,7 +129,7 @@ def _run(
 
 
 @cache
-def server(*modules: str) -> _Server:
+def server(*modules: str) -> Server:
     """The process that is forked; it has these modules imported besides scoregate's."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
@@ -136,23 +138,38 @@ def server(*modules: str) -> _Server:
         start_new_session=True,
     )  # fmt: skip
     theirs.close()
-    return _Server(process, ours)
+    return Server(process, ours)
 
 
 @dataclass
-class _Server:
+class Server:
     """The process that is forked. It ends with this one, which closes the socket."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | None
     requests: socket.socket
 
-    async def start(self, command: list[str], cwd: str, environ: dict[str, str], errors: int | None = None) -> Process:
-        """Start a script; its standard error is its output, unless there is a file descriptor for it."""
+    async def start(
+        self,
+        command: list[str],
+        cwd: str,
+        environ: dict[str, str],
+        errors: int | None = None,
+        suites: Server | None = None,
+    ) -> Process:
+        """Start a script; its standard error is its output, unless there is a file descriptor for it.
+
+        Args:
+            command: Python and its arguments.
+            cwd: the folder of the script.
+            environ: its environment.
+            errors: the file descriptor of its standard error.
+            suites: the process that forks the suites that the script starts; only with `errors`.
+        """
         output, their_output = os.pipe()
         status, their_status = os.pipe()
         text = json.dumps({"argv": command, "cwd": cwd, "environ": environ}).encode()
         try:
-            kept = [] if errors is None else [errors]
+            kept = ([] if errors is None else [errors]) + ([] if suites is None else [suites.requests.fileno()])
             socket.send_fds(self.requests, [text], [their_output, their_status, *kept])
         except OSError:
             os.close(output)
