@@ -152,7 +152,7 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     folders = [os.path.abspath(each) for each in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if each]
     ours = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     is_isolated = request["argv"][1] == "-I"
-    is_module = is_isolated or request["argv"][1] == "-m"
+    is_module = is_isolated or request["argv"][1] in ("-c", "-m")
     script = os.getcwd() if is_module else os.path.dirname(os.path.realpath(request["argv"][1]))
     is_recorded = bool(folders) and not is_isolated and _has_recorder(folders[0])
     others = {script, *(folders[1:] if is_recorded else folders)}.difference(ours)
@@ -203,7 +203,7 @@ def _hides_module(folder: str) -> bool:
 
 
 def _prepare(argv: list[str]) -> Any:
-    """The code of a script or a module, in a `__main__` that looks as it does for `python SCRIPT` or `python -m`."""
+    """The code of a script or a module, in a `__main__` that looks as it does for `python SCRIPT`, `-c` or `-m`."""
     sys.excepthook = _print_exception
     sys.orig_argv[1:] = argv[1:]
     argv = [each for each in argv[:2] if each != "-I"] + argv[2:]
@@ -212,6 +212,9 @@ def _prepare(argv: list[str]) -> Any:
     if argv[1] == "-m":
         sys.argv[:] = argv[2:]
         return compile(f"__import__('runpy')._run_module_as_main({argv[2]!r})", "<string>", "exec")
+    if argv[1] == "-c":
+        sys.argv[:] = argv[1:2] + argv[3:]
+        return compile(argv[2], "<string>", "exec", dont_inherit=True)
     path = os.path.abspath(argv[1])
     with open(path, "rb") as file:
         source = file.read()

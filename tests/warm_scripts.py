@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -19,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest.mock import patch
 
 import anyio
@@ -126,6 +127,57 @@ def _run(
 
     code, output = anyio.run(run)
     return subprocess.CompletedProcess(command, code, output.decode(errors="replace"), "")
+
+
+def start_code(code: str, *words: str, cwd: Path, environ: Mapping[str, str]) -> Started | subprocess.Popen[str]:
+    """Start `python -c` in a forked process. It has what `subprocess.Popen` has, as far as tests use it.
+
+    Args:
+        code: the code.
+        words: its arguments.
+        cwd: its folder.
+        environ: its environment, besides what Python reads when it starts.
+    """
+    command, environment = [sys.executable, "-c", code, *words], {**_startup(_ENVIRON), **environ}
+    if not hasattr(os, "pidfd_open"):
+        return subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True)
+    process = anyio.run(server().start, command, str(cwd), environment, 2)
+    assert isinstance(process, _Forked)
+    return Started(process.pid, process.status.handle, os.fdopen(process.output.handle, encoding="utf-8"))
+
+
+@dataclass
+class Started:
+    """A forked process for tests that are not asynchronous."""
+
+    pid: int
+    status: int
+    stdout: TextIO
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self.status], [], [], 0)[0]:
+            return self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self.status], [], [], timeout)[0]:
+                raise TimeoutError(f"the process has not ended within {timeout} s")
+            with os.fdopen(self.status, encoding="utf-8") as status:
+                self.returncode = int(status.readline())
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """What it printed until its end."""
+        with self.stdout:
+            output = self.stdout.read()
+        self.wait(timeout)
+        return output, None
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
 
 
 @cache
