@@ -247,8 +247,12 @@ def find_importers(paths: Iterable[str]) -> dict[str, list[str]]:
     """The files that import each of these modules."""
     names = {module_name(path): path for path in paths}
     importers: dict[str, list[str]] = {path: [] for path in paths}
+    words = {name.rpartition(".")[2] for name in names}
     for file in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        if not any(word in text for word in words):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom):
                 imported = {node.module or "", *(f"{node.module}.{each.name}" for each in node.names)}
                 for name in imported & names.keys():
