@@ -80,7 +80,7 @@ class Ran:
         return {name: count for name, count in self.run["suites"][0]["statuses"].items() if count}
 
 
-# A pytest that tests start has only scoregate's plug-in: it imports those of the tests for longer than itself.
+# Without the plug-ins that are installed, which take longer than the tests, the process of pytest is forked.
 PYTEST_ENVIRONMENT = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "PYTEST_PLUGINS": "scoregate.pytest_plugin",
