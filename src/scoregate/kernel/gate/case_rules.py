@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from scoregate.kernel.compare.comparison import Comparison
@@ -35,12 +35,12 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
 
     So a change can't remove the tag of a case that it breaks.
     """
-    if not context.limits.fail_on_critical:
-        return
     comparison, suite, base = context.comparison, context.suite, context.base_suite
+    if base is None or not context.limits.fail_on_critical:
+        return
     known = confirmations_of(comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
     confirmations = {each.case: each for each in known if each.suite == suite.label}
-    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
+    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context, base))))  # they finish in any order
     names = _read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
@@ -53,21 +53,20 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         yield Finding(
             CRITICAL_CASE,
             Conclusion.PASSED if entry is not None else _CONCLUSIONS.get(outcome, Conclusion.PASSED),
-            f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base)}){accepted}",
+            f"{names[case]} newly fails ({tries}; {_describe_base_trials(case, base.columns)}){accepted}",
             "no critical case newly fails",
             context.limits.find_origin("fail_on_critical"),
             suite.label,
         )
 
 
-def _find_newly_failing(context: SuiteContext) -> Iterator[str]:
+def _find_newly_failing(context: SuiteContext, base: SuiteResult) -> Iterator[str]:
     """The critical cases of the suite that newly fail."""
-    columns, base = context.suite.columns, context.base_suite
+    columns = context.suite.columns
     for flip in context.comparison.newly_failing:
         if flip.suite != context.index:
             continue
-        base_tags = () if base is None else base.columns.tags.get(flip.base_row, ())
-        if CRITICAL in (*columns.tags.get(flip.row, ()), *base_tags):
+        if CRITICAL in (*columns.tags.get(flip.row, ()), *base.columns.tags.get(flip.base_row, ())):
             yield columns.hashes[flip.row]
 
 
@@ -96,9 +95,8 @@ def find_accepted_case(comparison: Comparison, suite: SuiteResult, case: str) ->
     return next((e for e in entries if e.case and matches_suite(suite, e.suite) and matches_case(e.case, [case])), None)
 
 
-def _describe_base_trials(case: str, base: SuiteResult | None) -> str:
+def _describe_base_trials(case: str, columns: Columns) -> str:
     """How often the case failed in the baseline; unknown for less than two trials."""
-    columns = Columns() if base is None else base.columns
     statuses = [columns.status(row) for row, known in enumerate(columns.hashes) if known == case]
     if len(statuses) < 2:
         return "how often it failed before is unknown"
@@ -157,9 +155,9 @@ def _find_outcomes(columns: Columns) -> dict[str, Counter[Status]]:
     return outcomes
 
 
-def _has_passed(outcomes: Mapping[Status, int]) -> bool:
+def _has_passed(outcomes: Counter[Status]) -> bool:
     """Whether more trials of a case passed than failed, as for `find_flips`."""
-    return outcomes.get(Status.PASSED, 0) > outcomes.get(Status.FAILED, 0)
+    return outcomes[Status.PASSED] > outcomes[Status.FAILED]
 
 
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:

@@ -54,11 +54,12 @@ def correct_gates(
     watched = {suite.suite.label: suite for suite in reversed(suites)}
     members = list(_find_members(comparison, watched, tables))
     tests = [(suite, test) for suite in suites for test in measure_ratios(suite)]
-    gated = [(suite, test) for suite, test in tests if _can_fail(suite, test)]
+    gated = {
+        (suite.index, test.measure): test.p for suite, test in tests if test.p is not None and _can_fail(suite, test)
+    }
     shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
     labelled, small = _label_members(members, watched, shares)
-    qs = correct_ratios([1.0 if test.p is None else test.p for _, test in gated], shares)
-    q_by_gate = {(suite.index, test.measure): q for (suite, test), q in zip(gated, qs, strict=True)}
+    q_by_gate = dict(zip(gated, correct_ratios([*gated.values()], shares), strict=True))
     ratios: dict[int, list[RatioTest]] = {}
     gates: dict[tuple[str, Measure], RatioTest] = {}
     for suite, test in tests:
@@ -134,7 +135,7 @@ SCORES = WatchedRows(_list_rows, lambda _, row, suite: list_limits(row, suite), 
 
 
 def _can_fail(suite: SuiteContext, test: RatioTest) -> bool:
-    return test.p is not None and test.finding.declaration.severity_in(suite.limits) is Severity.FAIL
+    return test.finding.declaration.severity_in(suite.limits) is Severity.FAIL
 
 
 def _correct_alone(test: RatioTest) -> float | None:
@@ -145,24 +146,16 @@ def _correct_alone(test: RatioTest) -> float | None:
 def _update_context(
     suite: SuiteContext, comparison: Comparison, ratios: Sequence[RatioTest], families: Families
 ) -> SuiteContext:
-    label = suite.suite.label
-    return replace(
-        suite,
-        comparison=comparison,
-        rows=comparison.rows_of(label),
-        quantities=tuple(row for row in comparison.quantities if row.suite == label),
-        ratios=tuple(ratios),
-        families=families,
-    )
+    rows = comparison.rows_of(suite.suite.label)
+    return replace(suite, comparison=comparison, rows=rows, ratios=tuple(ratios), families=families)
 
 
 def _label_watched(row: Row, worse: float | None, criteria: Criteria, *, is_named: bool) -> Row:
     """The row with the p of the gate for getting worse, and the label that it gives."""
     if is_named:
         smallest = criteria.evaluator_criteria(row.evaluator).min_effect or 0.0
-        is_worse = row.gain < 0 and reaches(-row.gain, smallest)
-        correction = replace(row.correction, q=worse)
-        return replace(row, correction=correction, label=RowLabel.WORSE if is_worse else row.label)
+        label = RowLabel.WORSE if reaches(-row.gain, smallest) else row.label
+        return replace(row, correction=replace(row.correction, q=worse), label=label)
     if row.label not in COMPARED:
         return row
     correction = Correction(worse if is_falling(row) else row.correction.q)

@@ -179,7 +179,7 @@ def _test_rows(rows: Sequence[Row]) -> float:
     if not any(row.pairs.is_unequal for row in rows):
         return p
     # Random signs alone give false alarms for unequal numbers of trials. The p of each row by itself allows for them.
-    return max(p, min(benjamini_hochberg([row.p_worse for row in rows]), default=1.0))
+    return max(p, min(benjamini_hochberg([row.p_worse for row in rows])))
 
 
 def correct_ratios(ps: Sequence[float], shares: Shares) -> list[float]:

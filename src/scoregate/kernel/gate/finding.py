@@ -147,7 +147,6 @@ class SuiteContext:
         limits: the limits of the suite.
         comparison: the run and its baseline.
         rows: the rows of the suite's scores.
-        quantities: the rows of its latency, cost and tokens.
         criteria: the criteria of the suite.
         calibrations: the agreement of judges with people.
         uncalibrated: why the scores of an evaluator don't count, by evaluator.
@@ -161,7 +160,6 @@ class SuiteContext:
     limits: Limits
     comparison: Comparison
     rows: tuple[Row, ...] = ()
-    quantities: tuple[Row, ...] = ()
     criteria: Criteria = field(default_factory=Criteria)
     calibrations: Calibrations = field(default_factory=dict)
     uncalibrated: Mapping[str, str] = field(default_factory=dict)

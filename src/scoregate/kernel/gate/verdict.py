@@ -329,7 +329,6 @@ def _suite_context(
         limits,
         comparison,
         comparison.rows_of(suite.label),
-        tuple(row for row in comparison.quantities if row.suite == suite.label),
         criteria=policy.criteria_of(suite),
         calibrations=calibrations,
         uncalibrated=uncalibrated,
