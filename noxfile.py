@@ -29,9 +29,9 @@ LOWEST = ".venv-lowest"
 FAST = " and ".join(f"not {marker}" for marker in NEEDS_MORE)
 
 
-def run(session: nox.Session, tool: str, *arguments: str, **environment: str) -> None:
-    """Run a tool of this environment, with these variables."""
-    session.run(str(TOOLS / tool), *arguments, env=environment, external=True)
+def run(session: nox.Session, tool: str, *arguments: str) -> None:
+    """Run a tool of this environment."""
+    session.run(str(TOOLS / tool), *arguments, external=True)
 
 
 @nox.session
@@ -48,7 +48,7 @@ def fast(session: nox.Session) -> None:
     """Run the tests that need nothing but this process and git, in about a minute, with fewer generated examples."""
     # One worker more, as in other runs, would cost more for its imports than it gains.
     workers = f"--numprocesses={os.cpu_count()}"
-    run(session, "python", "-m", "pytest", workers, "-m", FAST, *session.posargs, SCOREGATE_TEST_FAST="1")
+    run(session, "python", "-m", "pytest", workers, "-m", FAST, "--hypothesis-profile=fast", *session.posargs)
 
 
 @nox.session(name="all")
@@ -61,7 +61,7 @@ def run_all(session: nox.Session) -> None:
 def random(session: nox.Session) -> None:
     """Run the tests of units, features and contracts with random examples, other ones each time."""
     paths = session.posargs or ("tests/unit", "tests/features", "tests/contract", "-m", "not process")
-    run(session, "python", "-m", "pytest", *paths, SCOREGATE_TEST_RANDOM="1")
+    run(session, "python", "-m", "pytest", "--hypothesis-profile=random", *paths)
 
 
 @nox.session

@@ -56,6 +56,7 @@ def run_cli(
             _streams(source, out, err),
             warm_scripts(),
             _no_loop(),
+            _same_interrupt(),
         ):
             code = contextvars.copy_context().run(_run, list(arguments))
         return subprocess.CompletedProcess(arguments, code, _text(out), "" if merge_stderr else _text(err))
@@ -118,6 +119,19 @@ def _no_loop() -> Iterator[None]:
         yield
     finally:
         asyncio._set_running_loop(loop)
+
+
+@contextmanager
+def _same_interrupt() -> Iterator[None]:
+    """asyncio doesn't ignore SIGINT after a command, although tests in the background of a shell do.
+
+    What starts then would differ from what is forked for it.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager

@@ -15,14 +15,11 @@ from xdist.scheduler import LoadScopeScheduling
 
 # The duration of an example, and of its making, depends more on the machine than on the code.
 # A commit gets the same examples each time, so that a failure is of its change. `nox -s random` looks for others.
-_ANY_SPEED = settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=not os.environ.get("SCOREGATE_TEST_RANDOM"),
-)
+_ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("scoregate", _ANY_SPEED)
 settings.register_profile("fast", _ANY_SPEED, max_examples=15)
-settings.load_profile("fast" if os.environ.get("SCOREGATE_TEST_FAST") else "scoregate")
+settings.register_profile("random", _ANY_SPEED, derandomize=False)
+settings.load_profile("scoregate")
 
 # The environment of the test run has a terminal width and CI variables, which started programs must not use.
 for name in ("COLUMNS", "CI", "GITHUB_ACTIONS"):
@@ -75,15 +72,26 @@ MARKERS = {
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
         "features/check_run/", "features/forks/test_publish.py",
-        "integration/conversations/", "integration/endpoints/test_faults.py",
-        "integration/execution/test_execute.py", "integration/github/", "features/imports/test_damage.py",
-        "features/imports/test_launch.py", "integration/judges/", "integration/metrics/test_injections.py",
+        "integration/conversations/", "integration/endpoints/test_faults.py", "integration/evals/test_notebook.py",
+        "integration/execution/test_execute.py", "integration/execution/test_targets.py", "integration/github/",
+        "features/gateway/test_connections.py", "features/gateway/test_tls.py", "features/history/test_history.py",
+        "features/imports/test_damage.py", "features/imports/test_deepeval_launch.py",
+        "features/imports/test_hostile.py", "features/imports/test_launch.py", "features/imports/test_pairs.py",
+        "features/imports/test_scales.py", "features/slices/test_reports.py", "features/traces/test_span_store.py",
+        "features/variants/test_reports.py", "integration/ci/test_project_calls.py",
+        "integration/judges/", "integration/mcp/", "integration/metrics/test_injections.py",
         "integration/models/", "integration/offline/", "integration/store/", "integration/trace_files/",
         "unit/trace_files/",
         "test_action_yml.py",
-        "unit/kernel/test_archive.py", "unit/kernel/test_isolation.py", "unit/kernel/test_secrets.py",
-        "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/stats/test_signflip.py",
-        "unit/store/test_documents.py", "contract/github_fake/", "contract/test_evidence_cells.py", "golden/",
+        "unit/agents/", "unit/kernel/test_archive.py", "unit/kernel/test_dependencies.py",
+        "unit/kernel/test_isolation.py", "unit/kernel/test_node_recorder.py", "unit/kernel/test_packing.py",
+        "unit/kernel/test_power.py", "unit/kernel/test_secrets.py", "unit/report/test_case_means.py",
+        "unit/report/test_cluster_hints.py", "unit/report/test_markdown.py", "unit/report/test_order.py",
+        "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/judges/test_versions.py",
+        "unit/stats/test_joint_test.py", "unit/stats/test_permutation.py", "unit/stats/test_properties.py",
+        "unit/stats/test_signflip.py", "unit/testing/test_exceptions.py",
+        "unit/store/test_documents.py", "contract/github_fake/", "contract/test_evidence_cells.py",
+        "contract/test_lazy_imports.py", "contract/test_wording.py", "golden/",
     ),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What `tests/warm_scripts.py` executes: it imports scoregate, and forks itself for every script that it is asked for.
 
-A request is a JSON object on the standard input, with file descriptors: of the script's output, of its status, and of
-its errors, unless these belong to the output.
+A request is a JSON object on the standard input, with file descriptors: of the script's output, of its status, of its
+errors, unless these belong to the output, and of the process that forks the suites that the script starts.
 The status is the process id in one line, and the exit code in a second one when the process has ended.
 """
 
@@ -28,6 +28,7 @@ from typing import Any
 
 _OURS = ("<string>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 _CODE = (".py", ".pyc", ".so")
+_FEWEST = 2  # arguments: without other modules than these
 _MODULES = (
     "scoregate.testing.run",
     "scoregate.testing.evaluators",
@@ -64,7 +65,7 @@ def serve() -> dict[str, Any]:
                     os.write(status, b"%d\n" % code)
                 os.close(status)
                 continue
-            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 3)
+            text, handles, _, _ = socket.recv_fds(requests, 1 << 20, 4)
             if not text:
                 os._exit(0)
             output, status, *errors = handles
@@ -121,7 +122,12 @@ _HIDDEN = _Hidden()
 
 
 def _import_client() -> None:
-    """Import what a question to a model imports, which takes longer than all else that a small suite does."""
+    """Import what a question to a model imports, which takes longer than all else that a small suite does.
+
+    With other modules than scoregate's, only if it is one of them.
+    """
+    if len(sys.argv) > _FEWEST and "openai" not in sys.argv:
+        return
     with contextlib.suppress(ImportError):
         openai: Any = importlib.import_module("openai")
         importlib.import_module("openai.resources.chat.completions")
@@ -135,6 +141,7 @@ def _import_client() -> None:
 def _begin(request: dict[str, Any], output: int, status: int, errors: list[int]) -> dict[str, Any]:
     """Give this process what the host starts a process with."""
     os.setsid()
+    errors, suites = errors[:1], errors[1:]
     null = os.open(os.devnull, os.O_RDONLY)
     for number, handle in enumerate((null, output, *(errors or [output]))):
         os.dup2(handle, number)
@@ -145,7 +152,7 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     folders = [os.path.abspath(each) for each in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if each]
     ours = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     is_isolated = request["argv"][1] == "-I"
-    is_module = is_isolated or request["argv"][1] == "-m"
+    is_module = is_isolated or request["argv"][1] in ("-c", "-m")
     script = os.getcwd() if is_module else os.path.dirname(os.path.realpath(request["argv"][1]))
     is_recorded = bool(folders) and not is_isolated and _has_recorder(folders[0])
     others = {script, *(folders[1:] if is_recorded else folders)}.difference(ours)
@@ -155,6 +162,8 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     site.removeduppaths()
     os.environ.clear()
     os.environ.update(request["environ"])
+    for each in suites:
+        os.environ["TESTS_WARM_SUITES"] = str(each)
     if is_recorded:
         _start_recorder()
     if not is_isolated:
@@ -194,7 +203,7 @@ def _hides_module(folder: str) -> bool:
 
 
 def _prepare(argv: list[str]) -> Any:
-    """The code of a script or a module, in a `__main__` that looks as it does for `python SCRIPT` or `python -m`."""
+    """The code of a script or a module, in a `__main__` that looks as it does for `python SCRIPT`, `-c` or `-m`."""
     sys.excepthook = _print_exception
     sys.orig_argv[1:] = argv[1:]
     argv = [each for each in argv[:2] if each != "-I"] + argv[2:]
@@ -203,6 +212,9 @@ def _prepare(argv: list[str]) -> Any:
     if argv[1] == "-m":
         sys.argv[:] = argv[2:]
         return compile(f"__import__('runpy')._run_module_as_main({argv[2]!r})", "<string>", "exec")
+    if argv[1] == "-c":
+        sys.argv[:] = argv[1:2] + argv[3:]
+        return compile(argv[2], "<string>", "exec", dont_inherit=True)
     path = os.path.abspath(argv[1])
     with open(path, "rb") as file:
         source = file.read()

@@ -25,7 +25,9 @@ def test_it_starts(script: str) -> None:
 def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> None:
     module = BENCHMARKS.parent / "src/scoregate/kernel/types/backoff.py"
     source = module.read_bytes()
-    arguments = [str(module), "--tests", "tests/unit/kernel/test_backoff.py", "--check", "1"]
+    # Two of these six have no test that fails.
+    sample = ["--sample", "6", "--seed", "21"]
+    arguments = [str(module), "--tests", "tests/unit/kernel/test_backoff.py", "--check", "1", *sample]
     process = subprocess.run(
         [sys.executable, str(BENCHMARKS / "mutants.py"), *arguments], capture_output=True, text=True, check=False
     )
@@ -33,11 +35,13 @@ def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> Non
     survivors = [line for line in process.stdout.splitlines() if line.startswith("survived")]
     # No delay that a test expects is as long, and without a header there is no date to read.
     path = "src/scoregate/kernel/types/backoff.py"
-    expected = [f"survived: {path}:9 (module): 60 → {doublings}" for doublings in (59, 61)]
-    assert sorted(survivors) == sorted([*expected, f"survived: {path}:38 retry_after_s: if text is None: → if False:"])
-    assert "35 of 35 mutants" in process.stdout
-    assert "killed: 32" in process.stdout
-    assert "score: 0.914" in process.stdout
+    assert sorted(survivors) == [
+        f"survived: {path}:38 retry_after_s: if text is None: → if False:",
+        f"survived: {path}:9 (module): 60 → 59",
+    ]
+    assert "6 of 35 mutants" in process.stdout
+    assert "killed: 4" in process.stdout
+    assert "score: 0.667" in process.stdout
     assert module.read_bytes() == source
 
 

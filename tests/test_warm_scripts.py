@@ -104,6 +104,22 @@ async def test_a_module_of_the_project_hides_the_imported_one(
         assert await run(tmp_path, environ) == ("_Forked", f"{tmp_path / path}\n", 0)
 
 
+async def test_pytest_runs_as_in_a_new_python(tmp_path: Path, environ: dict[str, str]) -> None:
+    (tmp_path / "lib" / "plugin.py").write_text("def check(word): assert word == 'plug-in', 'more'\n")
+    test = "import os, sys, plugin\ndef test_it(): print(sys.argv, sys.path, os.getcwd(), plugin.check('x'))\n"
+    (tmp_path / "evals" / "test_a.py").write_text(test)
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "plugin"}
+    environ = {name: value for name, value in environ.items() if not name.startswith("PYTEST_")} | alone
+    words = ("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "--durations-min", "99", "evals")
+    new = await run(tmp_path, environ, *words)
+    with warm_scripts():
+        warm = await run(tmp_path, environ, *words)
+    assert (new[0], warm[0], new[2]) == ("Process", "_Forked", 1)
+    assert "assert 'x' == 'plug-in'" in new[1], "the assertions of plug-ins are changed"
+    outputs = [re.sub(r" in [\d.]+s", "", output) for _, output, _ in (new, warm)]
+    assert outputs[0] == outputs[1]
+
+
 async def test_the_same_files_are_recorded(tmp_path: Path, environ: dict[str, str]) -> None:
     recorder, log = tmp_path / "outside" / "recorder", tmp_path / "outside" / "log"
     recorder.mkdir(parents=True)

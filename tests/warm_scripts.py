@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -19,10 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest.mock import patch
 
 import anyio
+from _pytest.config import default_plugins
 from anyio.abc import ByteReceiveStream, Process
 
 _SOURCE = Path(__file__).with_name("forked_script.py")
@@ -30,6 +32,10 @@ _SOURCE = Path(__file__).with_name("forked_script.py")
 _START = 'import sys; exec(compile(sys.argv[1], "<string>", "exec"), {"__name__": "scoregate"})'
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "TZ", "MALLOC_", "GLIBC_", "COVERAGE_", "PYDANTIC_")
 WORKER = "scoregate.worker"
+# The file descriptor by which a forked script asks for suites.
+SUITES_VARIABLE = "TESTS_WARM_SUITES"
+# Not the plug-in: pytest changes the assertions of plug-ins when it imports them.
+PYTEST = ("pytest", *(f"_pytest.{name}" for name in default_plugins))
 _LIKE_A_SUITE = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
 _OPEN = anyio.open_process
 _LONGEST_S = 300
@@ -46,21 +52,24 @@ def warm_scripts() -> Iterator[None]:
 
 
 async def _open_process(command: Any, *, cwd: Any = None, env: Any = None, **options: Any) -> Process:
-    if options == _LIKE_A_SUITE and _is_script(command, cwd) and _startup(env) == _startup(_ENVIRON):
+    if options == _LIKE_A_SUITE and _is_script(command, cwd, env) and _startup(env) == _startup(_ENVIRON):
         with contextlib.suppress(OSError):  # the environment is too large for a message
-            return await server().start(list(map(str, command)), str(cwd), dict(env))
+            modules = PYTEST if "pytest" in command else ()
+            return await server(*modules).start(list(map(str, command)), str(cwd), dict(env))
     return await _OPEN(command, cwd=cwd, env=env, **options)
 
 
-def _is_script(command: Any, cwd: Any) -> bool:
-    """Whether it is `python SCRIPT`, or the runner of data suites, on a system that can wait for the process.
+def _is_script(command: Any, cwd: Any, environ: Any) -> bool:
+    """Whether it is `python SCRIPT`, the runner of data suites, or pytest without the plug-ins that are installed.
 
-    Python is the one that runs the tests.
+    Python is the one that runs the tests, and the system can wait for the process.
     """
     if str(command[0]) != sys.executable or not hasattr(os, "pidfd_open"):
         return False
     if tuple(command[1:3]) == ("-m", WORKER) or tuple(command[1:4]) == ("-I", "-m", WORKER):
         return True
+    if tuple(command[1:3]) == ("-m", "pytest"):
+        return "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in environ
     return len(command) == 2 and str(command[1]).endswith(".py") and Path(cwd, command[1]).is_file()
 
 
@@ -80,36 +89,99 @@ def run_script(
         modules: what else is imported before the process is forked, as a script may that asks models.
         cwd: its folder, else the script's.
     """
-    command, folder = [sys.executable, str(script)], cwd or script.parent
     environment = {**_startup(_ENVIRON), **environ}
+    with tempfile.TemporaryFile() as errors:
+        done = _run([str(script)], environment, modules, cwd or script.parent, errors.fileno())
+        errors.seek(0)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, errors.read().decode())
+
+
+def run_pytest(arguments: Sequence[str], environ: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run `python -m pytest` to its end, forked from a process that has pytest imported; errors go to its output."""
+    return _run(["-m", "pytest", *arguments], environ, PYTEST, cwd, None)
+
+
+def _run(
+    arguments: list[str], environ: Mapping[str, str], modules: Sequence[str], folder: Path, errors: int | None
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
     if not hasattr(os, "pidfd_open"):
-        null = subprocess.DEVNULL
         return subprocess.run(
             command,
             cwd=folder,
-            env=environment,
-            stdin=null,
-            capture_output=True,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if errors is None else errors,
             text=True,
             timeout=_LONGEST_S,
             check=False,
         )
 
-    async def run(errors: int) -> tuple[int, bytes]:
-        async with await server(*modules).start(command, str(folder), environment, errors) as process:
+    async def run() -> tuple[int, bytes]:
+        async with await server(*modules).start(command, str(folder), dict(environ), errors) as process:
             assert process.stdout is not None
             with anyio.fail_after(_LONGEST_S):
                 output = b"".join([part async for part in process.stdout])
                 return await process.wait(), output
 
-    with tempfile.TemporaryFile() as errors:
-        code, output = anyio.run(run, errors.fileno())
-        errors.seek(0)
-        return subprocess.CompletedProcess(command, code, output.decode(), errors.read().decode())
+    code, output = anyio.run(run)
+    return subprocess.CompletedProcess(command, code, output.decode(errors="replace"), "")
+
+
+def start_code(code: str, *words: str, cwd: Path, environ: Mapping[str, str]) -> Started | subprocess.Popen[str]:
+    """Start `python -c` in a forked process. It has what `subprocess.Popen` has, as far as tests use it.
+
+    Args:
+        code: the code.
+        words: its arguments.
+        cwd: its folder.
+        environ: its environment, besides what Python reads when it starts.
+    """
+    command, environment = [sys.executable, "-c", code, *words], {**_startup(_ENVIRON), **environ}
+    if not hasattr(os, "pidfd_open"):
+        return subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True)
+    process = anyio.run(server().start, command, str(cwd), environment, 2)
+    assert isinstance(process, _Forked)
+    return Started(process.pid, process.status.handle, os.fdopen(process.output.handle, encoding="utf-8"))
+
+
+@dataclass
+class Started:
+    """A forked process for tests that are not asynchronous."""
+
+    pid: int
+    status: int
+    stdout: TextIO
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self.status], [], [], 0)[0]:
+            return self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self.status], [], [], timeout)[0]:
+                raise TimeoutError(f"the process has not ended within {timeout} s")
+            with os.fdopen(self.status, encoding="utf-8") as status:
+                self.returncode = int(status.readline())
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """What it printed until its end."""
+        with self.stdout:
+            output = self.stdout.read()
+        self.wait(timeout)
+        return output, None
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
 
 
 @cache
-def server(*modules: str) -> _Server:
+def server(*modules: str) -> Server:
     """The process that is forked; it has these modules imported besides scoregate's."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen(
@@ -118,23 +190,38 @@ def server(*modules: str) -> _Server:
         start_new_session=True,
     )  # fmt: skip
     theirs.close()
-    return _Server(process, ours)
+    return Server(process, ours)
 
 
 @dataclass
-class _Server:
+class Server:
     """The process that is forked. It ends with this one, which closes the socket."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | None
     requests: socket.socket
 
-    async def start(self, command: list[str], cwd: str, environ: dict[str, str], errors: int | None = None) -> Process:
-        """Start a script; its standard error is its output, unless there is a file descriptor for it."""
+    async def start(
+        self,
+        command: list[str],
+        cwd: str,
+        environ: dict[str, str],
+        errors: int | None = None,
+        suites: Server | None = None,
+    ) -> Process:
+        """Start a script; its standard error is its output, unless there is a file descriptor for it.
+
+        Args:
+            command: Python and its arguments.
+            cwd: the folder of the script.
+            environ: its environment.
+            errors: the file descriptor of its standard error.
+            suites: the process that forks the suites that the script starts; only with `errors`.
+        """
         output, their_output = os.pipe()
         status, their_status = os.pipe()
         text = json.dumps({"argv": command, "cwd": cwd, "environ": environ}).encode()
         try:
-            kept = [] if errors is None else [errors]
+            kept = ([] if errors is None else [errors]) + ([] if suites is None else [suites.requests.fileno()])
             socket.send_fds(self.requests, [text], [their_output, their_status, *kept])
         except OSError:
             os.close(output)

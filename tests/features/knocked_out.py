@@ -33,7 +33,7 @@ def copy_without(features: Iterable[str], target: Path) -> None:
         features: their names.
         target: the folder of the copy, which must not exist.
     """
-    shutil.copytree(SOURCE, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(SOURCE, target, ignore=shutil.ignore_patterns("*.egg-info"))
     table = target / TABLE
     for feature in features:
         shutil.rmtree(target / "scoregate/features" / feature)

@@ -121,7 +121,7 @@ def _exchange(process: Popen[bytes], request: tuple[str, str, int, bool]) -> boo
     if timer is not None:
         timer.start()
     try:
-        process.stdin.write(marshal.dumps(request))
+        process.stdin.write(marshal.dumps((LIMIT_S, request)))
         process.stdin.flush()
         found = process.stdout.read(1)
     except BrokenPipeError:
@@ -161,10 +161,10 @@ def _serve() -> None:
         timer = signal.setitimer
     with suppress(EOFError):
         while True:
-            request = marshal.load(source)
+            limit, request = marshal.load(source)
             # Processor time, so that a busy machine makes no errors.
             if timer is not None:
-                timer(signal.ITIMER_PROF, LIMIT_S)
+                timer(signal.ITIMER_PROF, limit)
                 timer(signal.ITIMER_REAL, _LONGEST_S)
             found = _search(*request)
             if timer is not None:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import anyio
 import psutil
+from tests import warm_scripts
 from tests.integration.host.conftest import clean_environment
 from tests.waiting import wait_until
 
 LIMIT_S = 120
-
-
-def runs_suite(worker: subprocess.Popen[bytes]) -> bool:
-    """Whether a worker runs a suite at the moment."""
-    try:
-        children = psutil.Process(worker.pid).children(recursive=True)
-        return any("eval_" in word for child in children for word in child.cmdline())
-    except psutil.Error:
-        return False
+# What the process of a worker or scheduler is forked from has imported.
+_DASK = ("dask.cli", "distributed.cli.dask_scheduler", "distributed.cli.dask_worker")
+_SUITES = str(Path(__file__).with_name("warm_suites.py"))
 
 
 class Cluster:
@@ -30,20 +28,19 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / "scheduler.json"
-        self.workers: list[subprocess.Popen[bytes]] = []
-        self._started = 0
+        self.workers: list[psutil.Process] = []
+        self._folders: dict[psutil.Process, Path] = {}
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
 
-    def _start(self, command: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        with (self._folder / f"{command}-{self._started}.log").open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "dask", command, "--scheduler-file", str(self._file), *arguments],
-                cwd=self._folder,
-                env={**clean_environment(), "PYTHONPATH": os.pathsep.join(sys.path), **environment},
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+    def _start(self, command: str, *arguments: str, **environment: str) -> psutil.Process:
+        words = [sys.executable, "-m", "dask", command, "--scheduler-file", str(self._file), *arguments]
+        options: dict[str, Any] = {"cwd": str(self._folder), "env": {**clean_environment(), **environment}}
+        with (self._folder / f"{command}-{len(self._folders)}.log").open("wb") as log:
+            if not hasattr(os, "pidfd_open"):
+                return psutil.Popen(words, stdout=log, stderr=log, start_new_session=True, **options)
+            server = warm_scripts.server(*_DASK)
+            start = partial(server.start, errors=log.fileno(), suites=warm_scripts.server())
+            return psutil.Process(anyio.run(start, words, *options.values()).pid)
 
     @property
     def address(self) -> str:
@@ -51,13 +48,22 @@ class Cluster:
         wait_until(lambda: self._file.exists() and self._file.stat().st_size > 0, LIMIT_S)
         return json.loads(self._file.read_text(encoding="utf-8"))["address"]
 
-    def add_worker(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        self._started += 1
-        local = self._folder / f"worker-{self._started}"
+    def add_worker(self, *arguments: str, **environment: str) -> psutil.Process:
+        """Start a worker, whose suites are forked as those of commands are."""
+        local = self._folder / f"worker-{len(self._folders)}"
         options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--host", "127.0.0.1")
-        worker = self._start("worker", *options, "--local-directory", str(local), *arguments, **environment)
+        options = (*options, "--local-directory", str(local), "--preload", _SUITES)
+        worker = self._start("worker", *options, *arguments, **environment)
+        self._folders[worker] = local
         self.workers.append(worker)
         return worker
+
+    def runs_suite(self, worker: psutil.Process) -> bool:
+        """Whether a worker runs a suite at the moment."""
+        server = warm_scripts.server().process
+        parents = (worker, *([] if server is None else [psutil.Process(server.pid)]))
+        children = (child for parent in parents for child in parent.children(recursive=True))
+        return any(_is_below(self._folders[worker], child) for child in children)
 
     def wait_for_workers(self, number: int) -> None:
         """Wait until the scheduler knows so many workers."""
@@ -68,6 +74,13 @@ class Cluster:
 
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
-            process.kill()
-        for process in (*self.workers, self.scheduler):
-            process.wait()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+                process.wait()
+
+
+def _is_below(folder: Path, process: psutil.Process) -> bool:
+    try:
+        return Path(process.cwd()).is_relative_to(folder)
+    except psutil.Error:
+        return False

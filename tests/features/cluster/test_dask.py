@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import signal
-import sys
 import threading
 import zlib
 from collections import Counter
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.features.cluster.cluster import LIMIT_S, Cluster, runs_suite
+from tests.features.cluster.cluster import LIMIT_S, Cluster
 from tests.features.gateway.provider import Provider
 from tests.integration.host.conftest import Project, Ran
 from tests.integration.jobs.test_shards import COMMON, DURATIONS, plant, read_record
@@ -61,7 +60,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture
 def cluster(started: Cluster, marks: Path) -> Cluster:
     """The scheduler with two workers that run; tests kill them."""
-    alive = [worker for worker in started.workers if worker.poll() is None]
+    alive = [worker for worker in started.workers if worker.is_running()]
     started.workers[:] = alive
     for _ in range(2 - len(alive)):
         started.add_worker(QUALITY="change", MARKS=str(marks))
@@ -201,7 +200,7 @@ def test_a_missing_package_moves_a_suite(project: Project, cluster: Cluster, mar
     lacking = run(project, cluster, "--baseline", "none")
     assert lacking.exit_code == 3, lacking.output
     assert "No module named 'only_there'" in lacking.run["scripts"][0]["error"]["message"]
-    cluster.add_worker(PYTHONPATH=os.pathsep.join((*sys.path, str(package))), QUALITY="change", MARKS=str(marks))
+    cluster.add_worker(PYTHONPATH=str(package), QUALITY="change", MARKS=str(marks))
     cluster.wait_for_workers(3)
     outcome = run(project, cluster, "--baseline", "none", "--max-cost", "9", OF_THIS_MACHINE="sk-of-this-machine")
     assert outcome.run["suites"][0]["statuses"]["scored"] == 1, outcome.output
@@ -259,7 +258,7 @@ def test_a_run_whose_host_is_killed_can_be_recovered_and_resumed(
     wait_for_held(project, marks, 35)
     host.kill()
     host.communicate()
-    wait_until(lambda: not any(map(runs_suite, cluster.workers)), LIMIT_S)
+    wait_until(lambda: not any(map(cluster.runs_suite, cluster.workers)), LIMIT_S)
     arrived = sum(read_calls(marks).values())
     judged = project.scoregate("gate", "scoregate-out")
     assert judged.exit_code == 3, judged.output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.fakes.openai.limits import Bucket
@@ -53,7 +52,7 @@ def server() -> Iterator[OpenAIServer]:
 def cluster(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     started = Cluster(tmp_path_factory.mktemp("cluster"))
     for _ in range(SUITES):
-        started.add_worker("--preload", str(Path(__file__).with_name("warm_suites.py")), **server.environment)
+        started.add_worker(**server.environment)
     started.wait_for_workers(SUITES)
     yield started
     started.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.openai.limits import Bucket
 from tests.fakes.openai.server import OpenAIServer
-from tests.features.cluster.cluster import LIMIT_S, Cluster, runs_suite
+from tests.features.cluster.cluster import LIMIT_S, Cluster
 from tests.integration.host.conftest import Project
 from tests.waiting import wait_until
 
@@ -89,8 +89,10 @@ def test_a_limit_applies_to_all_workers_after_a_kill(
         project.write(f"evals/eval_{number}.py", text)
 
     def kill() -> None:
-        wait_until(lambda: bucket.taken > SUITES * CASES // 4 and any(map(runs_suite, cluster.workers)), LIMIT_S)
-        next(filter(runs_suite, cluster.workers)).kill()
+        wait_until(
+            lambda: bucket.taken > SUITES * CASES // 4 and any(map(cluster.runs_suite, cluster.workers)), LIMIT_S
+        )
+        next(filter(cluster.runs_suite, cluster.workers)).kill()
         (tmp_path / "killed").touch()
 
     killer = threading.Thread(target=kill)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.cli import run_cli
+from tests.warm_scripts import READ_AT_START
 
 from scoregate.errors import SettingsError
 from scoregate.features.otlp.publisher import parse_headers
@@ -89,9 +90,8 @@ def open_collector() -> Iterator[Collector]:
 def run_suite(project: Path, collector: Collector, **environ: str) -> CompletedProcess[str]:
     (project / "evals").mkdir(exist_ok=True)
     (project / "evals" / "eval_bot.py").write_text(SUITE)
-    names = (name for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ)
     base = {
-        **{name: os.environ[name] for name in names},
+        **{name: value for name, value in os.environ.items() if name.startswith(("PATH", "HOME", *READ_AT_START))},
         "SCOREGATE_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.port}",
     }
     return run_cli("run", "--baseline", "none", cwd=project, environ={**base, **environ})

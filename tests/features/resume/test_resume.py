@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.integration.host.conftest import Project, Ran, clean_environment, suite
+from tests.integration.host.conftest import Project, Ran, clean_environment, start_program, suite
 from tests.integration.host.test_crashes import wait_for
 from tests.integration.host.test_kills import flushed_cases, kill
 from tests.waiting import wait_until
@@ -167,19 +165,12 @@ def test_nothing_runs_once_the_code_has_changed(bench: Bench, change: str) -> No
 def test_logs_and_files_that_output_goes_to_change_no_code(bench: Bench) -> None:
     bench.interrupt()
     bench.project.write("run.log", "the output of the run")
-    arguments = [sys.executable, "-m", "scoregate", "run", "--resume"]
     with (bench.project.root / "second.txt").open("wb") as output:
-        done = subprocess.run(
-            arguments,
-            cwd=bench.project.root,
-            env={**clean_environment(), "COUNTS": str(bench.counts)},
-            stdout=output,
-            stderr=output,
-            timeout=180,
-            check=False,
-        )
+        environ = {**clean_environment(), "COUNTS": str(bench.counts)}
+        process = start_program("run", "--resume", cwd=bench.project.root, environ=environ, output=output)
+        code = process.wait(timeout=180)
     text = (bench.project.root / "second.txt").read_text(encoding="utf-8")
-    assert done.returncode == 0, text
+    assert code == 0, text
     assert "5 of 8 results were reused" in text
     assert bench.calls == ["good 5", "good 6", "good 7"]
 

@@ -24,7 +24,12 @@ def test_health(): ...
 """
 GOOD = {"When?": "At 9!", "Until when?": "From 9!", "Sunday?": "Not at 9!"}
 PYTEST = (sys.executable, "-m", "pytest")
-PLUGIN = {"PYTEST_PLUGINS": "scoregate.pytest_plugin", "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:asyncio"}
+# Without the plug-ins that are installed, which take longer than the tests, the process of pytest is forked.
+PLUGIN = {
+    "PYTEST_PLUGINS": "scoregate.pytest_plugin",
+    "PYTEST_ADDOPTS": "-p no:cacheprovider",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
 
 
 def write(project: Project, answers: dict[str, str], more: str = "") -> None:
@@ -92,5 +97,6 @@ def test_failures_that_are_not_recorded_make_the_run_unmeasurable(project: Proje
 
 def test_exec_runs_pytest_with_workers(project: Project) -> None:
     write(project, GOOD | {"Sunday?": "Closed."})
-    outcome = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", "--", *PYTEST, "-n", "2", "evals")
+    command = ("--", *PYTEST, "-p", "xdist", "-n", "2", "evals")
+    outcome = run(project, "exec", "--baseline", "none", "--min-pass-rate", "0.5", *command)
     assert (outcome.exit_code, counts(outcome)["evals.test_bot"]) == (0, {"passed": 2, "failed": 1}), outcome.output

@@ -109,14 +109,15 @@ def test_an_invalid_document_has_file_and_line(project: Project) -> None:
     assert ".scoregate/judges/helpfulness.toml:4: score_type: must be" in outcome.stderr
 
 
-@pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "j"], ["diff", "j", "0.0", "latest"]])
-def test_hostile_text_is_escaped(project: Project, words: list[str]) -> None:
+def test_hostile_text_is_escaped(project: Project) -> None:
     judges = Client(store=project.root).judges
     judges.create("j", f"{HOSTILE}\n::error::x", f"m{HOSTILE}", "categorical", HOSTILE, categories=[HOSTILE, "b"])
     judges.update("j", prompt=f"{HOSTILE}!")
-    output = on_a_terminal(project, "judge", *words)
-    for sequence in ("\x1b[2J", "\x1b]0;", "\u202e", "\x9b"):
-        assert sequence not in output
+    commands = (["ls"], ["ls", "--json"], ["show", "j"], ["diff", "j", "0.0", "latest"])
+    for output in on_a_terminal(project, [["judge", *words] for words in commands]):
+        assert output
+        for sequence in ("\x1b[2J", "\x1b]0;", "\u202e", "\x9b"):
+            assert sequence not in output
 
 
 def test_prompts_print_no_ci_commands(project: Project) -> None:

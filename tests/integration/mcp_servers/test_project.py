@@ -37,6 +37,11 @@ evaluate(
     scorers=[json_equals()],
 )
 """
+PLAIN = """
+from scoregate import evaluate
+
+evaluate("plain", data=[{"input": 1}], task=lambda input: input, scorers=[lambda output: True])
+"""
 
 
 def define(**fields: Any) -> StoredEndpoint:
@@ -126,6 +131,7 @@ def test_coverage_reads_the_live_list_of_a_server(project: Project) -> None:
     assert outcome.exit_code == 0, outcome.output
     assert "tools and prompts that cases use: 1 of 9 tools, 2 of 2 arguments" in outcome.output
     assert "unused: tool search server.py" in " ".join(outcome.output.split())
+    project.write("evals/sums.py", PLAIN)
     project.write("scoregate.toml", f'coverage_tools = ["mcp:{sys.executable} server.py exit"]')
     outcome = project.scoregate("run", "--baseline", "none")
     assert "that cases use" not in outcome.output

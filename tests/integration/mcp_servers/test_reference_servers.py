@@ -101,7 +101,7 @@ from scoregate import evaluate
 from scoregate.mcp_servers import mcp_server
 from scoregate.scorers import json_equals
 
-command = [sys.executable, sys.argv[1]]
+command = [sys.executable, sys.argv[1], "package"]
 cases = [
     {"id": "sum", "tool": "add", "input": {"a": 2, "b": 3}, "expected": 5},
     {"id": "large", "tool": "large", "input": {"megabytes": 9}, "expected": ""},

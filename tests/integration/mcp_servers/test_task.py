@@ -24,6 +24,7 @@ from scoregate.mcp_servers import mcp_server
 from scoregate.scorers import called, equals, json_equals, length, tool_calls
 
 SERVER = [sys.executable, str(Path(fakes.__file__).with_name("tool_server.py"))]
+PACKAGE = [*SERVER, "package"]
 pytestmark = pytest.mark.usefixtures("root")
 
 
@@ -77,10 +78,14 @@ def test_cases_call_tools_and_scorers_compare_results() -> None:
     assert not result.passed
 
 
-def test_errors_of_tools_may_be_outputs() -> None:
-    server = mcp_server(SERVER, tool="add", tool_errors=True)
-    result = run(server, {"input": {"a": "x"}}, scorers=[lambda output: "validation error" in output])
+def test_a_server_of_the_package_answers_and_errors_of_tools_may_be_outputs() -> None:
+    cases = ({"id": "sum", "input": {"a": 2, "b": 3}}, {"id": "wrong", "input": {"a": "x"}})
+    outputs: dict[str, Any] = {}
+    server = mcp_server(PACKAGE, tool="add", tool_errors=True)
+    result = run(server, *cases, scorers=[lambda case, output: outputs.update({case["id"]: output}) or True])
     assert result.passed, errors_of(result)
+    assert outputs["sum"] == 5
+    assert "validation error" in outputs["wrong"]
 
 
 def test_a_server_gets_only_the_variables_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from pathlib import Path
 
 from tests.fakes.openai import OpenAIServer
+from tests.warm_scripts import run_script
 
 SCRIPT = """
 import asyncio
@@ -36,7 +36,7 @@ def error_advice(folder: Path, *, client: str, start: str) -> list[str]:
     """What the advice of errors was, suite by suite."""
     script = folder / "suite.py"
     script.write_text(SCRIPT.format(client=client, start=start))
-    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    process = run_script(script, os.environ)
     assert process.returncode in (0, 3), process.stderr  # 3 if no case could be measured
     assert process.stderr == ""
     return [line for line in process.stdout.splitlines() if line.startswith("[")]

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.fakes.openai import OpenAIServer
+from tests.warm_scripts import run_script
 
 ROOT = Path(__file__).parents[3]
 ASKING = """
-import sys
 from scoregate.models import get_model
-for number in range(int(sys.argv[1])):
+for number in range(COUNT):
     print(get_model("gpt-4o").generate(f"question {number}").text)
 """
 
 
-def children(count: int, code: str, *words: str) -> list[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", code, *words]
-    return [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(count)]
+def run_at_once(processes: int, code: str, folder: Path) -> list[tuple[str, str]]:
+    """The outputs and errors of processes that run the same code at the same time."""
+    script = folder / "ask.py"
+    script.write_text(code, encoding="utf-8")
+    with ThreadPoolExecutor(processes) as pool:
+        runs = pool.map(run_script, [script] * processes, [os.environ] * processes)
+        return [(run.stdout, run.stderr) for run in runs]
 
 
-def test_answers_are_shared_by_processes_that_write_at_once(server: OpenAIServer) -> None:
-    runs = children(4, ASKING, "40")
-    outputs = [run.communicate(timeout=180) for run in runs]
+def test_answers_are_shared_by_processes_that_write_at_once(server: OpenAIServer, tmp_path: Path) -> None:
+    asking = ASKING.replace("COUNT", "40")
+    outputs = run_at_once(4, asking, tmp_path)
     assert [err for _, err in outputs] == [""] * 4
     assert len({out for out, _ in outputs}) == 1
     request_count = len(server.requests)
     assert request_count >= 40
-    (late,) = children(1, ASKING, "40")
-    assert late.communicate(timeout=180) == outputs[0]
+    assert run_at_once(1, asking, tmp_path) == outputs[:1]
     assert len(server.requests) == request_count, "nothing was lost"
 
 
@@ -42,8 +47,7 @@ def test_a_budget_is_shared_by_processes(server: OpenAIServer, tmp_path: Path, m
     monkeypatch.setenv("SCOREGATE_CACHE", "off")
     monkeypatch.setenv("SCOREGATE_SPENT", str(tmp_path / "spent"))
     monkeypatch.setenv("SCOREGATE_MAX_TOKENS", "400")
-    runs = children(3, ASKING, "200")
-    outputs = [run.communicate(timeout=180) for run in runs]
+    outputs = run_at_once(3, ASKING.replace("COUNT", "200"), tmp_path)
     assert all("BudgetSpent" in err for _, err in outputs)
     spent = [line.split()[1] for line in (tmp_path / "spent").read_text().splitlines() if " " in line]
     assert 300 <= sum(map(int, spent)) <= 400
@@ -77,8 +81,7 @@ def test_the_fake_as_a_process(address: str, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("SCOREGATE_ROOT", str(tmp_path))
     code = "from scoregate.models import get_model; print(get_model().generate('The capital?').text)"
-    (run,) = children(1, code)
-    assert run.communicate(timeout=180) == ("Paris\n", "")
+    assert run_at_once(1, code, tmp_path) == [("Paris\n", "")]
     log = address.removesuffix("/v1") + "/fake/requests"
     with urllib.request.urlopen(log) as response:
         (request,) = json.load(response)

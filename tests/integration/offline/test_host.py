@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-import subprocess
-import sys
+import os
 import xml.etree.ElementTree as ET
 
 import pytest
 from tests.fakes.openai import OpenAIServer
 from tests.integration.host.conftest import Project, Ran
+from tests.warm_scripts import run_script
 
 SETUP = """
 from scoregate import Client
@@ -46,19 +46,13 @@ print(result.ui_results_url)
 def nightly(project: Project, server: OpenAIServer) -> Project:  # noqa: ARG001
     """A repository with a dataset, two judges and a script that runs them, all committed."""
     setup = project.write("setup.py", SETUP)
-    outcome = project.finish(_python(project, setup.name))
-    assert outcome.exit_code == 0, outcome.output
+    outcome = run_script(setup, os.environ)
+    assert outcome.returncode == 0, outcome.stderr
     setup.unlink()
     project.write("evals/eval_nightly.py", SCRIPT)
     project.write(".gitignore", "scoregate-out/\nbase/\n.scoregate-cache/\n")
     project.commit()
     return project
-
-
-def _python(project: Project, script: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, script], cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
 
 
 def run(project: Project, server: OpenAIServer, *arguments: str) -> Ran:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.warm_scripts import run_pytest
 
 from scoregate.kernel.types.event_json import parse_event
 from scoregate.kernel.types.runs.cases import CaseResult
@@ -42,6 +43,19 @@ class Ran:
         return {name: case.status.value for (name, _), case in self.cases.items()}
 
 
+def _run_new(words: list[str], environ: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=cwd,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 class Bench:
     """A project with tests."""
 
@@ -54,10 +68,11 @@ class Bench:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def run(self, *arguments: str, record: bool = True, asyncio: bool = False, **environment: str) -> Ran:
+    def run(self, *arguments: str, record: bool = True, installed: bool = False, **environment: str) -> Ran:
         """Run pytest in the project, as a host starts it unless `record` is false. Warnings are errors.
 
-        Without settings, pytest-asyncio warns in every project, so it is off unless `asyncio` is true.
+        The process is forked and has no other plug-ins, as these take longer than most tests. With `installed`, it is
+        a new Python with all plug-ins that are installed.
         """
         for path in self.events.glob("*"):
             path.unlink()
@@ -65,17 +80,10 @@ class Bench:
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_DROP)}
         environ |= {"PYTEST_PLUGINS": "scoregate.pytest_plugin", **environment}
         environ |= {"SCOREGATE_EVENTS": str(self.events)} if record else {}
-        process = subprocess.run(
-            [sys.executable, "-m", "pytest", *_OPTIONS, *([] if asyncio else ["-p", "no:asyncio"]), *arguments],
-            cwd=self.folder / "project",
-            env=environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        return self._read(process.returncode, process.stdout)
+        environ |= {} if installed else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        words = [*_OPTIONS, *arguments]
+        done = (_run_new if installed else run_pytest)(words, environ, self.folder / "project")
+        return self._read(done.returncode, done.stdout)
 
     def _read(self, code: int, output: str) -> Ran:
         reducer, cases = RunReducer(), {}

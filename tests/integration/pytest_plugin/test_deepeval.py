@@ -89,7 +89,7 @@ def read(bench: Bench, *options: str, **environment: str) -> dict[str, TestOutco
     return {each.test.removeprefix("test_bot.py::"): each for each in TestOutcomes.parse(lines)._outcomes}
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")])
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")])
 def test_every_test_has_its_outcome_and_its_cases(bench: Bench, options: tuple[str, ...]) -> None:
     write(bench, TESTS)
     found = read(bench, *options, DEEPEVAL_RESULTS_FOLDER="x")

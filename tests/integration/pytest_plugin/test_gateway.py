@@ -25,7 +25,8 @@ def test_plain_clients_in_tests_name_their_case(bench: Bench) -> None:
     bench.write(TESTS)
     with serve_headers() as address:
         outcome = bench.run(SCOREGATE_GATEWAY_URL=address)
-        spread = bench.run("-n", "1", SCOREGATE_GATEWAY_URL=address)  # a worker, and a controller that writes events
+        # A worker, and a controller that writes events.
+        spread = bench.run("-p", "xdist", "-n", "1", SCOREGATE_GATEWAY_URL=address)
     assert outcome.code == 0, outcome.output
     assert len(outcome.cases) == 2
     for found in (outcome, spread):

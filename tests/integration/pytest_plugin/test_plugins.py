@@ -26,7 +26,7 @@ def scores(ran: Ran) -> dict[tuple[str, int], dict[str, float]]:
 
 def test_workers_record_what_one_process_records(bench: Bench) -> None:
     bench.write(MANY)
-    alone, workers = bench.run(), bench.run("-n", "2")
+    alone, workers = bench.run(), bench.run("-p", "xdist", "-n", "2")
     assert (alone.code, workers.code) == (1, 1), workers.output
     assert scores(workers) == scores(alone)
     assert len(workers.cases) == 25
@@ -39,7 +39,8 @@ def test_workers_record_what_one_process_records(bench: Bench) -> None:
 
 def test_a_worker_that_crashes_leaves_an_error(bench: Bench) -> None:
     bench.write(MANY)
-    outcome = bench.run("-n", "2", "--dist", "loadfile", CRASH="1")
+    xdist = ("-p", "xdist", "-n", "2", "--dist", "loadfile", "--max-worker-restart", "1")  # as each new one crashes
+    outcome = bench.run(*xdist, CRASH="1")
     suite = outcome.suites["numbers"]
     assert (outcome.code, outcome.tests_failed) == (1, False), outcome.output
     assert suite.errors
@@ -70,7 +71,7 @@ async def test_anyio(scoregate):
     async with anyio.create_task_group() as group:
         group.start_soon(check)
 """)
-    outcome = bench.run("-o", "asyncio_default_fixture_loop_scope=function", asyncio=True)
+    outcome = bench.run("-o", "asyncio_default_fixture_loop_scope=function", installed=True)
     assert (outcome.code, outcome.tests_failed) == (1, True), outcome.output
     assert outcome.statuses() == {"test_asyncio": "failed", "test_anyio": "failed"}
     assert outcome.cases["test_asyncio", 1].scores == {"passed": 1.0, "polite": 0.2}

@@ -149,8 +149,8 @@ def anyio_backend():
 """
 
 
-# Without settings, pytest-asyncio warns in every project.
-_NO_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio")
+# Without settings, pytest-asyncio warns in every project. The import of hypothesis takes longer than the test.
+_NO_PLUGINS = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:hypothesispytest")
 
 
 def test_pytest_runs_suites_and_reports_their_assertions(home: Home) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.cli import run_cli
+from tests.warm_scripts import Started, start_code
 
 _DROPPED = ("SCOREGATE_", "GITHUB_", "INPUT_", "GIT_", "PYTEST_")
 _AUTHOR = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
@@ -25,10 +25,9 @@ class Project:
         """Run a command in this process."""
         return run_cli(*words, cwd=self.root, environ=environment(**more), text=text)
 
-    def start(self, code: str, *words: str) -> subprocess.Popen[str]:
-        """Python code in a process of its own."""
-        command = [sys.executable, "-c", code, *words]
-        return subprocess.Popen(command, cwd=self.root, env=environment(), stdout=subprocess.PIPE, text=True)
+    def start(self, code: str, *words: str) -> Started | subprocess.Popen[str]:
+        """Python code in a process of its own, which is forked."""
+        return start_code(code, *words, cwd=self.root, environ=environment())
 
     def git(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Git in the repository."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from tests.integration.store.conftest import Project
-from tests.integration.store.test_commands import HOSTILE, on_a_terminal
+from tests.integration.store.test_commands import HOSTILE, assert_harmless, on_a_terminal
 
 
 @pytest.fixture
@@ -100,13 +100,12 @@ def test_invalid_usage_fails(golden: Project, words: list[str], message: str) ->
     assert "new" not in run_dataset(golden, "ls")
 
 
-@pytest.mark.parametrize("words", [["ls"], ["ls", "--json"], ["show", "*"], ["show", "*", "--json"], ["diff", "*"]])
-def test_hostile_rows_are_escaped(project: Project, words: list[str]) -> None:
+def test_hostile_rows_are_escaped(project: Project) -> None:
     name, column = "gol\x1b[31mden", "in\u202eput\x1b[2J"
     (project.root / "a.json").write_text(json.dumps([{column: HOSTILE}]))
     for _ in range(2):
         run_dataset(project, "add", name, "a.json")
-    output = on_a_terminal(project, "dataset", *(name if word == "*" else word for word in words))
-    for sequence in ("\x1b[2J", "\x1b]0;", "\x1b[31m", "\u202e", "\x9b"):
-        assert sequence not in output
-    assert not [line for line in output.splitlines() if line.startswith("::")]
+    commands = (["ls"], ["ls", "--json"], ["show", name], ["show", name, "--json"], ["diff", name])
+    for output in on_a_terminal(project, [["dataset", *words] for words in commands]):
+        assert output
+        assert_harmless(output)

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from tests.integration.store.conftest import Project
 from tests.unit.store.builders import correction
+from tests.warm_scripts import Started
 
 from scoregate.store import OVERRIDES, add_override, open_store, read_overrides
 
@@ -148,13 +149,13 @@ def test_readers_never_get_a_mixture(project: Project) -> None:
     assert seen == both
 
 
-def next_line(process: subprocess.Popen[str]) -> str:
+def next_line(process: Started | subprocess.Popen[str]) -> str:
     """Its next line."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def end(process: subprocess.Popen[str]) -> None:
+def end(process: Started | subprocess.Popen[str]) -> None:
     """As the system ends a process: at once."""
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -44,14 +44,17 @@ SCORERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def _own_child() -> Iterator[None]:
+def _own_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Endless searches are stopped sooner than users' are."""
+    assert pattern_search.LIMIT_S == 1
+    monkeypatch.setattr(pattern_search, "LIMIT_S", 0.1)
     yield
     pattern_search._child.close()
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_an_endless_search_is_an_error(scorer: str) -> None:
-    with pytest.raises(ValueError, match=r"took more than 1 s and was stopped, so there is no result.*repeat") as error:
+    with pytest.raises(ValueError, match=r"took more than 0.1 s and was stopped, so there is no .*repeat") as error:
         SCORERS[scorer]()
     assert re.search(r"\(a\+\)\+\$|\(a\|aa\)\+", str(error.value))
 
@@ -71,7 +74,7 @@ def test_an_interrupted_search_does_not_give_its_result_to_the_next_one(monkeypa
     assert search_pattern("(a)+b", "aab")
 
     def interrupt(process: Any, request: Any) -> bool | None:
-        process.stdin.write(marshal.dumps(request))
+        process.stdin.write(marshal.dumps((1.0, request)))
         process.stdin.flush()
         raise KeyboardInterrupt
 

@@ -96,18 +96,21 @@ def test_a_reason_names_what_is_unknown() -> None:
 
 
 _LIMITS = {each.name for each in (*LIMITS, *(each for one in FEATURES for each in one.limits)) if each.kind is AMOUNT}
+_NAMES = {*_LIMITS, find_known.__name__}
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _COMPARING = {exceeds.__name__, reaches.__name__, exceeds_share.__name__}
 
 
 def list_comparisons(source: str) -> Iterator[str]:
     """What compares a limit of an amount, or the known part of one, with something else."""
+    if not any(name in source for name in _NAMES):
+        return  # most files; to parse them takes seconds
     for node in ast.walk(ast.parse(source)):
         is_compared = isinstance(node, ast.Compare) and any(isinstance(each, _ORDERED) for each in node.ops)
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _COMPARING
         if is_compared or is_call:
             names = {getattr(each, "id", getattr(each, "attr", "")).lstrip("_") for each in ast.walk(node)}
-            if names & {*_LIMITS, find_known.__name__}:
+            if names & _NAMES:
                 yield ast.unparse(node)
 
 

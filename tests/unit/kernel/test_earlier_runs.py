@@ -11,7 +11,6 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from scipy import stats
 from tests.runs import change_run
 from tests.unit.kernel.builders import ExampleSuite, mark_source, run_of, scored
 
@@ -254,7 +253,13 @@ def test_a_history_has_states() -> None:
     assert history_after(run_of(ExampleSuite(scored(*FLAT)))).suites["demo"].states == ()
 
 
-def test_movement_of_runs_widens_the_interval() -> None:
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    """Imported late: each worker collects this file, and one runs it."""
+    return pytest.importorskip("scipy.stats")
+
+
+def test_movement_of_runs_widens_the_interval(stats: Any) -> None:
     new = make_run([1.0] * 30 + [0.0] * 70, "new")
     means = [0.4, 0.6, 0.45, 0.55, 0.5, 0.35, 0.65, 0.5, 0.48]
     base = with_history(make_run([1.0] * 50 + [0.0] * 50), means)
@@ -332,7 +337,7 @@ def test_shards_of_a_script_have_one_digest() -> None:
 
 
 @pytest.mark.parametrize("runs", [5, 8, 20])
-def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs: int) -> None:
+def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs: int, stats: Any) -> None:
     """The variance of means whose cases explain it follows a χ² distribution with k − 1 degrees of freedom."""
     error = 0.02
     explained = error**2 / 2
@@ -346,7 +351,7 @@ def test_movement_is_explained_below_the_upper_quarter_of_the_distribution(runs:
         assert (movement.excess == 0.0) is is_explained
 
 
-def test_movement_has_a_p_for_each_direction() -> None:
+def test_movement_has_a_p_for_each_direction(stats: Any) -> None:
     movement = RunMovement(deviation=0.05, excess=0.05, runs=8)
     for change in (-0.12, 0.12, 0.0):
         lower, upper = movement.one_sided_p(change, 0.03)

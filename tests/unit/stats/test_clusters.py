@@ -201,7 +201,7 @@ def test_a_percentile_counts_clusters(clusters: int, least: float, most: float) 
 
 def test_slots_of_a_cluster_keep_together_in_a_percentile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents that are slow in one of five repeats have a slow slot among six, whichever side it is on."""
-    monkeypatch.setattr(ratios, "_MOST", 1_999)
+    monkeypatch.setattr(ratios, "_MOST", 499)
     names = name_cases(12, 6)
 
     def slow_down(documents: int) -> dict[str, list[float]]:

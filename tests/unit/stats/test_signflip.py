@@ -67,6 +67,12 @@ def test_the_first_n_too_large_to_enumerate_is_still_exact_on_a_lattice() -> Non
     assert sign_flip_test(as_floats(values)) == pytest.approx(float(mid_p(values)), abs=CLOSE)
 
 
+def test_no_p_exceeds_1() -> None:
+    for n in range(2, 3_000, 2):
+        assert sign_flip_test([1.0, -1.0] * (n // 2)) == pytest.approx(1, abs=1e-12)
+        assert sign_flip_test([1.0, -1.0] * (n // 2)) <= 1
+
+
 def test_no_difference_has_p_1() -> None:
     assert sign_flip_test([]) == 1.0
     assert sign_flip_test([0.0] * 40) == 1.0

@@ -69,7 +69,8 @@ def test_json_is_valid(text: str) -> None:
     "text", ["", "{", "{'a': 1}", "hello", "NaN", "[Infinity]", "-Infinity", "[1,]", "{} x", "[" * 100_000, "\ufeff{}"]
 )
 def test_json_is_not_valid(text: str) -> None:
-    gc.collect()  # a finalizer that runs at the limit of the recursion would fail
+    if len(text) > 100:
+        gc.collect()  # a finalizer that runs at the limit of the recursion would fail
     evaluation = IsValidJSON().evaluate_test_case(CASE, text)
     assert (evaluation.score, evaluation.passed) == (0, False)
     assert evaluation.metadata

@@ -224,6 +224,8 @@ class Recorder:
 
     async def _launch(self, plan: Plan, settings: Settings, emit: EmitEvent, recording: RunRecorder) -> bool:
         """Launch the plan; True once every launch has ended."""
+        if self.stop.is_set():
+            return False  # else the first scripts would start, to be ended at once
         uses: UseRecorder | HeadCheckout | None
         if plan.head is None:
             uses = recording.uses = await open_use_recorder(plan.root, settings)

@@ -33,10 +33,10 @@ class Spread:
     mean: float
     error: float
     clusters: int
-    squares: float = 0.0
-    moment: float = 0.0
-    largest: float = 0.0
-    changed: int = 0
+    squares: float
+    moment: float
+    largest: float
+    changed: int
 
     @property
     def df(self) -> int:

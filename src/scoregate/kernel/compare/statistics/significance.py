@@ -135,7 +135,7 @@ def _convolution_p(steps: Sequence[int]) -> float | None:
     if len(groups) == 1:
         n, plus = len(steps), sum(1 for step in steps if step > 0)
         fewer = min(plus, n - plus)
-        return min(1.0, 2 * binomial_half_cdf(fewer, n) - binomial_half_pmf(fewer, n))
+        return min(1.0, 2 * binomial_half_cdf(fewer, n) - binomial_half_pmf(fewer, n))  # rounding may exceed 1
     length, work = 1, 0
     for size, count in groups.items():
         length += size * count
@@ -260,7 +260,7 @@ def _exact_within_p(blocks: Sequence[Trials]) -> tuple[float, float] | None:
             for value, ways in deals.items():
                 longer[total + value] = longer.get(total + value, 0) + count * ways
         sums = longer
-    tolerance = _CLOSE * max(1.0, fsum(map(abs, steps)))
+    tolerance = _CLOSE * fsum(map(abs, steps))
     below = sum(count for total, count in sums.items() if total < observed - tolerance)
     above = sum(count for total, count in sums.items() if total > observed + tolerance)
     equal, ways = sum(sums.values()) - below - above, sum(sums.values())
