@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import random
+from time import perf_counter
 from typing import Any
 
 import anyio
@@ -65,6 +66,21 @@ async def test_a_call_over_its_time_limit_says_so() -> None:
     with pytest.raises(TimeoutError, match=r"took longer than the timeout of 0\.01 s"):
         await caller(_FOREVER_S)
     assert await Caller(asyncio.sleep, CapacityLimiter(1), timeout_s=60)(0) is None
+
+
+@pytest.mark.anyio
+async def test_a_duration_is_within_the_time_of_its_call() -> None:
+    async def later(value: int) -> int:
+        return value
+
+    def now(value: int) -> int:
+        return value
+
+    for function in (later, now, lambda value: later(value)):  # noqa: PLW0108
+        started = perf_counter()
+        value, duration_s = await Caller(function, CapacityLimiter(1)).measure(3)
+        assert value == 3
+        assert 0 <= duration_s <= perf_counter() - started
 
 
 class Clock:

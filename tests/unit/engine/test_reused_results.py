@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.results import make_result
 from scoregate.engine.reuse import Replay
@@ -136,3 +137,17 @@ def test_a_result_belongs_to_a_suite_and_its_parameters(offer: Offer) -> None:
     variants = [{**params[0], "tools": {"b", "a"}}, params[1], {"k": 3}]
     left = list_left(offer.write(*results, suites=stored), replace(SUITE, variants=variants))
     assert left == [("b", 0), ("a", 0), ("a", 0), ("b", 0)]
+
+
+def test_an_api_that_needs_more_than_the_log_reuses_nothing(
+    offer: Offer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fresh(Front):
+        reuses = False
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCOREGATE_EVENTS", raising=False)
+    monkeypatch.setenv("SCOREGATE_REUSE", offer.write(RESULT))
+    for front, reused in ((Front, ["earlier", None]), (Fresh, [None, None])):
+        result = run_to_end("demo", front(lambda _: SUITE))
+        assert [case.reused for case in sorted(result.cases, key=lambda case: case.hash)] == reused

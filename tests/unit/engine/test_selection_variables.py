@@ -69,9 +69,8 @@ def test_counts_are_whole_numbers_of_at_least_one() -> None:
             read_selection({"SCOREGATE_REPEATS": text})
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
+def test_a_wrong_value_is_named() -> None:
+    for name, text, message in (
         ("SCOREGATE_FILTERS_TEST_SUITES", "demo", "SCOREGATE_FILTERS_TEST_SUITES is not JSON"),
         ("SCOREGATE_FILTERS_TEST_SUITES", '"demo"', "must be a JSON list of strings, not '\"demo\"'"),
         ("AUTOBLOCKS_FILTERS_TEST_SUITES", '["a", 1]', "AUTOBLOCKS_FILTERS_TEST_SUITES must be a JSON list of strings"),
@@ -83,11 +82,9 @@ def test_counts_are_whole_numbers_of_at_least_one() -> None:
         ("SCOREGATE_SELECTION", '{"keywords": "a"}', "SCOREGATE_SELECTION is not valid"),
         ("SCOREGATE_PARTS", "{}", "SCOREGATE_PARTS is not valid"),
         ("SCOREGATE_PARTS", "[1]", "SCOREGATE_PARTS is not valid"),
-    ],
-)
-def test_a_wrong_value_is_named(name: str, text: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        read_selection({name: text})
+    ):
+        with pytest.raises(UsageError, match=message):
+            read_selection({name: text})
 
 
 def test_a_choice_can_have_cases_that_run_first() -> None:

@@ -173,3 +173,8 @@ def test_a_comparison_is_text() -> None:
     assert text[0].startswith("is_a: 0.667 → 0.333 (")
     assert sorted(text[1:]) == ["newly failing: a", "newly failing: c", "newly passing: b"]
     assert "is_a: – → 0.333 (new)" in str(run_with("b").compare(run([lambda output: output == "a"])))
+
+
+def test_a_cell_has_at_most_three_hundred_characters() -> None:
+    for length, shown in ((300, "x" * 300), (301, f"{'x' * 299}…")):
+        assert f"<td>{shown}</td>" in run(is_a, ["a"], task=lambda _, length=length: "x" * length)._repr_html_()

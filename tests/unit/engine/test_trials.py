@@ -74,6 +74,16 @@ def test_an_evaluation_has_the_fields_that_are_set() -> None:
     assert (case.evaluations["e"], case.evaluations["plain"]) == (evaluation, Evaluation(1.0))
 
 
+def test_the_log_names_only_what_is_known() -> None:
+    """Most events have no usage, no threshold and no metadata: a log of a million has no room for them."""
+    trial = make_trial()
+    emit_result(trial, "e", Evaluation(1.0), UsageMeter())
+    emit_result(trial, "broken", ValueError("no"), UsageMeter())
+    text = b"".join(trial.log.lines())
+    for field in (b"usage", b"threshold", b"metadata", b"origin", b"reused"):
+        assert b'"%s"' % field not in text
+
+
 def test_an_evaluator_without_a_result_is_named() -> None:
     trial = make_trial()
     for name in ("e", "f"):

@@ -84,3 +84,10 @@ def test_a_number_of_cases_has_two_digits() -> None:
         context = SuiteContext(0, OLD.suites[0], Limits(), compare(OLD, OLD), (shown,))
         (finding,) = check_drop(DROP, shown, context, most=0.05, origin="x")
         assert finding.value.endswith(f": above the limit, within noise; {text} would decide"), detectable
+
+
+def test_a_collapse_within_its_limit_is_allowed() -> None:
+    """Every case of a few fell: more than chance, less than the limit."""
+    old, new = (ExampleSuite(scored(*[score] * 4), threshold=None) for score in (0.9, 0.7))
+    for most, exit_code in ((0.1, 3), (0.3, 0)):
+        assert evaluate_gates(compared(new, old), Policy(Limits(max_drop={"*": most}))).exit_code == exit_code, most

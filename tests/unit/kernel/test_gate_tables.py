@@ -80,3 +80,33 @@ def test_an_accepted_row_can_only_make_the_small_rows_less_certain() -> None:
     assert alone is not None
     assert risen is not None
     assert risen > alone == lower
+
+
+def test_small_rows_count_as_one_test_also_if_they_only_rose() -> None:
+    """Otherwise the direction of their change would decide how strict the gate is for others."""
+    large = compared_row(0.02)
+    risen = replace(compared_row(1.0), label=RowLabel.TOO_FEW, suite="b", pairs=PairSummary(
+        4, 4, differences=dict.fromkeys("abcd", 0.5), better=4))  # fmt: skip
+    (alone,), (with_risen, _) = (correct_scores(rows, Shares()).worse for rows in ([large], [large, risen]))
+    assert alone is not None
+    assert with_risen == 2 * alone
+
+
+def test_only_rows_with_too_few_pairs_are_tested_together() -> None:
+    large = replace(compared_row(0.02), pairs=PairSummary(12, 12, differences=dict.fromkeys(range(12), -0.5), worse=12))
+    found = correct_scores([large, replace(large, label=RowLabel.TOO_FEW, suite="b")], Shares())
+    assert (found.small, found.named) == ((1,), {1})
+
+
+def test_a_mean_is_shown_on_its_side_of_the_limit() -> None:
+    for mean, limit, value in (
+        (0.8, 0.9, "0.800"),
+        (0.8996, 0.9, "0.8996"),
+        (0.899996, 0.9, "0.899996"),
+        (0.8999999, 0.9, "0.900000"),  # no six digits could say it
+        (0.9, 0.9, "0.900"),
+    ):
+        run = run_of(ExampleSuite(scored(*[mean] * 3)))
+        verdict = evaluate_gates(compare(run, None), Policy(Limits(min_score={"e": limit})))
+        (finding,) = [each for each in verdict.findings if each.rule == "mean score"]
+        assert (finding.value, finding.conclusion is Conclusion.PASSED) == (value, mean == limit)

@@ -17,6 +17,7 @@ from scoregate.kernel.types.event_values import INTERRUPTED, ErrorInfo, Setup
 from scoregate.kernel.types.exemptions import QuarantinedCases
 from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy
 from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.sharding.partition import MISSING_SHARD
 
 GOOD = ExampleSuite(scored(*[1.0] * 12))
 NAME = "evals/demo.py"
@@ -167,3 +168,12 @@ def test_a_quarantined_case_may_have_had_the_critical_tag() -> None:
     for each, count in ((compared, 1), (quarantined, 0)):
         found = evaluate_gates(each, policy).findings
         assert len([one for one in found if one.rule == "limits apply"]) == count
+
+
+def test_a_suite_may_be_in_a_shard_that_is_missing() -> None:
+    ended = Script(NAME, exit_code=0, expected=("demo", "gone"))
+    lost = Script("shard 2 of 2", error=ErrorInfo(MISSING_SHARD, "it sent no result"))
+    for scripts, values in (([ended], [f"gone in {NAME}"]), ([ended, lost], [])):
+        run = run_of(GOOD, scripts=scripts)
+        assert find_values(run, "suites report") == values
+    assert find_values(run, "scripts end well") == ["shard 2 of 2: it sent no result"]

@@ -167,3 +167,11 @@ def test_a_model_without_a_price_in_both_runs_is_left_out_of_both_costs() -> Non
         (unknown, unknown, UNMEASURABLE),
     ):
         assert find("cost ratio", new, old, COST_RATIO).conclusion is conclusion
+
+
+def test_answers_from_a_store_take_time_only_if_a_case_has_them() -> None:
+    """What is stored of calls without a case says nothing about the latency of cases."""
+    new, old = (use(ms=[100.0] * 12, unnamed=usage) for usage in (Usage(3, cached=True, cost=0.0), Usage(3, cost=0.1)))
+    finding = find("p95 latency ratio", new, old, Limits(max_p95_ratio=1.5))
+    assert (finding.applied, finding.conclusion) == (True, PASSED)
+    assert not find("cost ratio", new, old, COST_RATIO).applied

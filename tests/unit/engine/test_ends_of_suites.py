@@ -1,0 +1,176 @@
+"""How the run of a suite ends: its exit code as a script, a full disk, and suites that don't start."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoregate import evaluate
+from scoregate.engine import driver
+from scoregate.engine.driver import Front, run_to_end
+from scoregate.engine.environment import Selection
+from scoregate.engine.event_log import EventLog
+from scoregate.engine.run import finish_suite, report_failed_suite
+from scoregate.errors import DiskFull
+from scoregate.kernel.types.evaluation import Evaluation, Usage
+from scoregate.kernel.types.event_json import parse_event
+from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool
+from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
+from scoregate.kernel.types.suite import Case, Description, RunLimits, Scorer, Suite
+from scoregate.kernel.types.usage import UsageMeter
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def make_suite(*scorers: Any, **fields: Any) -> Suite:
+    score = [Scorer(EvaluatorInfo(f"s{number}"), function) for number, function in enumerate(scorers)]
+    name = fields.pop("id", "demo")
+    return Suite(name, [Case("a", "A")], str, lambda case: Description("", case.value), str, score, **fields)
+
+
+def read_events(folder: Path) -> list[Event]:
+    return [parse_event(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """An entry for each time that the process was told to end with exit code 3; a script calls."""
+    told: list[None] = []
+    monkeypatch.setattr(driver, "is_called_by_script", lambda: True)
+    monkeypatch.setattr(driver, "fail_at_exit", lambda: told.append(None))
+    return told
+
+
+def test_a_script_that_measured_nothing_fails(
+    failing: list[None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, (scorer, count) in enumerate([(lambda: None, 1), ((), 1), (lambda output: output == "a", 0)]):
+        evaluate(f"demo-{number}", data=["a"], task=str, scorers=scorer)
+        assert len(failing) == count, number
+        failing.clear()
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    evaluate("with a host", data=["a"], task=str, scorers=lambda: None)
+    assert failing == [], "the host judges the run"
+
+
+def test_a_suite_in_a_notebook_or_a_test_ends_no_process(failing: list[None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "is_called_by_script", lambda: False)
+    evaluate("demo", data=["a"], task=str, scorers=lambda: None)
+    assert failing == []
+
+
+def test_an_api_may_run_suites_without_scorers(failing: list[None]) -> None:
+    class Lenient(Front):
+        needs_scores = False
+
+    def silent(*_: Any) -> None:
+        return None
+
+    for front, scorers, count in ((Lenient, (), 0), (Lenient, (silent,), 1), (Front, (), 1)):
+        name = f"demo-{front.__name__}-{len(scorers)}"
+        run_to_end(name, front(lambda _, scorers=scorers, name=name: make_suite(*scorers, id=name)))  # type: ignore[misc]
+        assert len(failing) == count, name
+        failing.clear()
+
+
+def test_a_suite_that_is_not_selected_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[Selection] = []
+
+    def build(selection: Selection) -> Suite:
+        built.append(selection)
+        return make_suite()
+
+    monkeypatch.setenv("SCOREGATE_FILTERS_TEST_SUITES", '["other"]')
+    assert run_to_end("demo", Front(build)).skipped
+    assert built == []
+    monkeypatch.setenv("SCOREGATE_FILTERS_TEST_SUITES", '["demo"]')
+    result = run_to_end("demo", Front(build))
+    assert (result.skipped, [each.globs for each in built]) == (False, [("demo",)])
+
+
+def test_a_suite_without_the_chosen_cases_does_not_start_if_its_api_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Skipping(Front):
+        may_skip = True
+
+    def build(_: Selection) -> Suite:
+        return Suite("demo", [], str, lambda case: Description("", case.value), str)
+
+    monkeypatch.setenv("SCOREGATE_SELECTION", json.dumps({"keyword": "nothing"}))
+    assert run_to_end("demo", Skipping(build)).skipped
+    assert not run_to_end("demo", Front(build)).skipped
+
+
+def test_the_title_of_a_run_is_that_of_the_environment_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    monkeypatch.delenv("SCOREGATE_TEST_RUN_MESSAGE", raising=False)
+    run_to_end("demo", Front(lambda _: make_suite(), title="of the API"))
+    monkeypatch.setenv("SCOREGATE_TEST_RUN_MESSAGE", "of the host")
+    run_to_end("demo", Front(lambda _: make_suite(), title="of the API"))
+    titles = {event.message for event in read_events(tmp_path) if isinstance(event, SuiteStarted)}
+    assert titles == {"of the API", "of the host"}
+
+
+def test_a_full_disk_is_one_error_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case meets it, so a group of errors would say it many times. Other groups stay as they are."""
+
+    def fail_with(error: Exception) -> None:
+        def emit(_: EventLog, kind: str, **fields: Any) -> None:  # noqa: ARG001
+            if kind == "case_finished":
+                raise error
+
+        monkeypatch.setattr(EventLog, "emit", emit)
+        run_to_end("demo", Front(lambda _: make_suite(limits=RunLimits(max_case_concurrency=3))))
+
+    with pytest.raises(DiskFull, match="the disk is full"):
+        fail_with(DiskFull("the disk is full"))
+    with pytest.raises(ExceptionGroup) as raised:
+        fail_with(ValueError("other"))
+    assert raised.value.subgroup(ValueError) is not None
+
+
+def test_the_end_of_a_suite_has_what_belongs_to_no_case(tmp_path: Path) -> None:
+    spent = Usage(3, cost=0.5, model="m")
+    meter = UsageMeter()
+    meter.add(spent)
+    log = EventLog("demo", tmp_path, meter)
+    log.tools.update(dict.fromkeys(ListedTool("server", f"t{number}") for number in range(MOST_TOOLS + 1)))
+    finish_suite(log, 0.0, assertion_failed=True)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, SuiteFinished)
+    assert (event.usage, event.assertion_failed, len(event.tools)) == (spent, True, MOST_TOOLS)
+    assert event.duration_s is not None
+    assert meter.take() is None, "of several variants, the first one has it"
+
+
+def test_a_suite_that_could_not_run_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    report_failed_suite("demo", ErrorInfo("ImportError", "no module"))
+    started, error, finished = read_events(tmp_path)
+    assert isinstance(started, SuiteStarted)
+    assert isinstance(error, Errored)
+    assert isinstance(finished, SuiteFinished)
+    assert (started.cases, error.stage, error.error.message) == (0, "suite", "no module")
+
+
+def test_scorers_over_their_time_limit_end_the_run_with_an_error() -> None:
+    async def slow(*_: Any) -> Evaluation:
+        import anyio
+
+        await anyio.sleep(300)
+        return Evaluation(1.0)
+
+    result = run_to_end("demo", Front(lambda _: make_suite(slow, limits=RunLimits(scoring_s=0.01))))
+    (error,) = result.errors
+    assert (error.type, error.message) == (
+        "TimeoutError",
+        "the evaluators took longer than 0.01 s; unfinished evaluations were cancelled",
+    )
+    assert not result.passed
