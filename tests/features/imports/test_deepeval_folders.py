@@ -110,7 +110,7 @@ def test_the_latest_run_is_no_other_run_if_it_is_one_of_them(tmp_path: Path) -> 
             ImportFailed, match=r"'.deepeval/.latest_run_full.json' keeps only .* and that run is not in"
         ):
             select_test_runs([first, last, latest], open_path)
-    with pytest.raises(ImportFailed, match="keeps only .* and the folder DEEPEVAL_RESULTS_FOLDER has no test run"):
+    with pytest.raises(ImportFailed, match=r"keeps only .* and the folder DEEPEVAL_RESULTS_FOLDER has no test run"):
         select_test_runs([latest], open_path)
 
 
@@ -145,12 +145,12 @@ def test_outcomes_are_read_if_the_plugin_wrote_them(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(deepeval_runs, "_LARGEST_OUTCOMES", len(line))
     assert read_outcomes(folder, open_path) is not None
     monkeypatch.setattr(deepeval_runs, "_LARGEST_OUTCOMES", len(line) - 1)
-    with pytest.raises(ImportFailed, match="test_outcomes.json is larger than"):
+    with pytest.raises(ImportFailed, match=r"test_outcomes\.json is larger than"):
         read_outcomes(folder, open_path)
     monkeypatch.undo()
     for damaged in (b"{", b"[" * 100_000, b'["a"]\n'):
         write(folder.outcomes, damaged)
-        with pytest.raises(ImportFailed, match="test_outcomes.json can't be read"):
+        with pytest.raises(ImportFailed, match=r"test_outcomes\.json can't be read"):
             read_outcomes(folder, open_path)
 
 

@@ -32,7 +32,7 @@ class Emitted:
     """What was emitted, and what it came to."""
 
     messages: list[Any] = field(default_factory=list)
-    left: LeftResults = LeftResults()
+    left: LeftResults = field(default_factory=LeftResults)
 
     @property
     def files(self) -> list[tuple[str, int]]:
