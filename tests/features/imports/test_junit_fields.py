@@ -58,7 +58,7 @@ def test_the_file_is_that_of_the_case_or_of_its_suite() -> None:
         ('name="t" file="a.py"', 'name="s" file="b.py"', Origin("a.py")),
         ('name="t"', 'name="s" file="b.py"', Origin("b.py")),
         ('name="t"', 'name="s"', None),
-        ("name='t' file='{0}'".format("x" * 1_001), 'name="s"', Origin("x" * 1_000)),
+        (f"name='t' file='{'x' * 1_001}'", 'name="s"', Origin("x" * 1_000)),
     ):
         ((found),) = load(f"<testcase {attributes}/>", suite).suites.values()
         assert found.origin == file
@@ -141,7 +141,8 @@ def test_other_properties_are_metadata_of_the_verdict() -> None:
     assert case.evaluations["passed"].metadata == {"properties": {"model": "m", "input": "question", "cluster": "doc"}}
     assert (case.input, case.cluster) == ("question", "doc")
     assert load_case("").cluster is None
-    texts = "<properties><property name='a'> text </property><property name=' '/><property name='b' value='v'>t</property></properties>"
+    named = "<property name='a'> text </property><property name=' '/><property name='b' value='v'>t</property>"
+    texts = f"<properties>{named}</properties>"
     assert load_case(texts).evaluations["passed"].metadata == {"properties": {"a": "text", "b": "v"}}
 
 

@@ -365,7 +365,7 @@ def test_every_field_of_a_skill_benchmark() -> None:
         },
     )
     assert list(found.suites) == ["pdf [with_skill]", "pdf [without_skill]"]
-    first, second, third = found.cases
+    first, _, third = found.cases
     assert [(case.hash, case.repeat) for case in found.cases][:2] == [("fill", 0), ("fill", 1)]
     assert third.name == "eval 1"
     assert (first.duration_ms, first.usage) == (1500, Usage(0, 70))
