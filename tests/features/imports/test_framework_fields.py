@@ -12,6 +12,7 @@ from scoregate.errors import ImportFailed
 from scoregate.kernel.types.evaluation import Threshold, Usage
 from scoregate.kernel.types.event_values import SetupPart
 from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.test_outcomes import TestOutcome, TestOutcomes, identify_deepeval_case
 
 
 def load(form: str, document: Any, **options: Any) -> Imported:
@@ -144,6 +145,8 @@ def test_providers_and_prompts_name_the_suites_if_there_are_several() -> None:
             results={"prompts": [{"label": "P", "raw": "P"}, {"label": label, "raw": "y"}]},
         )
         assert list(found.suites) == ["out [prompt=1]", "out [prompt=2]"]
+    unlisted = promptfoo({"prompt": {"label": "one"}}, {"promptIdx": 1, "prompt": {"label": "two"}})
+    assert list(unlisted.suites) == ["out [prompt=one]", "out [prompt=two]"]
     plain = promptfoo({"provider": "echo"}, {"provider": "own", "promptIdx": 1})
     assert list(plain.suites) == ["out [provider=echo]", "out [provider=own]"]
 
@@ -385,3 +388,32 @@ def test_conversations_of_deepeval() -> None:
     assert (first.input, first.output, second.input) == (["hi", "why"], turns, "asks")
     assert first.name.startswith("conversational_test_case_0: ")
     assert (second.name, second.hash) == ("own", "own")
+
+
+def test_attachments_are_restored_up_to_twenty_levels() -> None:
+    for levels, restored in ((20, True), (21, False)):
+        value: Any = "attachment://a"
+        for _ in range(levels):
+            value = [value]
+        (case,) = inspect({"input": value, "attachments": {"a": "long text"}}).cases
+        assert ("long text" in json.dumps(case.input)) is restored
+
+
+def test_every_suite_that_was_read_is_complete() -> None:
+    runs = (
+        promptfoo({}),
+        inspect({}),
+        deepeval({}),
+        load("pydantic-evals", {"name": "e", "cases": [{"name": "a"}], "failures": []}),
+    )
+    assert [suite.complete for run in runs for suite in run.suites.values()] == [True] * 4
+
+
+def test_a_metric_that_a_test_expects_to_fail_keeps_its_reason() -> None:
+    test = TestOutcome("t.py::a", None, (identify_deepeval_case("a", "q"),))
+    document = {
+        "testCases": [{"name": "a", "input": "q", "success": False, "metricsData": [metric(0.1, False, reason="r")]}]
+    }
+    (case,) = load("deepeval", document, tests=TestOutcomes.parse(test.to_line())).cases
+    assert case.evaluations["Brief"].metadata == {"reason": "r", "passed": False}
+    assert case.evaluations["passed"].metadata == {"reason": "the test passed, though a metric failed"}

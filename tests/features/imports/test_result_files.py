@@ -12,6 +12,7 @@ import pytest
 
 from scoregate.errors import ImportFailed
 from scoregate.features.imports import result_files
+from scoregate.features.imports.deepeval_runs import ResultsFolder
 from scoregate.features.imports.reader import Reader
 from scoregate.features.imports.result_files import ResultFiles
 from scoregate.kernel.run.launch.layer import EventsReceived, Filtered, LeftResults, Notice
@@ -265,3 +266,19 @@ async def test_a_pipe_is_no_result_file(folder: Folder, tmp_path: Path) -> None:
         result_files._open_result_file(tmp_path / "a.xml", "x", None)
     with pytest.raises(ImportFailed, match="'x' can't be read: No such file or directory"):
         result_files._open_result_file(tmp_path / "none", "x", None)
+
+
+async def test_test_runs_of_deepeval_from_before_the_command_are_not_read(folder: Folder, tmp_path: Path) -> None:
+    document = '{{"testCases": [{{"name": "a", "input": "q", "success": true}}], "identifier": "{0}"}}'
+    folder.write("runs/test_run_20260105_120000.json", document.format("old"))
+    source = SuiteSource("evals", SourceKind.COMMAND, imports=(ResultImport("deepeval", "none/*.json"),))
+    launch = Launch("evals", ("true",), tmp_path, SourceKind.COMMAND, source)
+    runs = ResultsFolder(tmp_path / "runs", {"X": "y"}, tmp_path / "runs", tmp_path / "outcomes")
+    files = ResultFiles.of(launch, None, Reader(lambda line: line), (), runs)
+    assert files.environment == {"X": "y"}
+    assert folder.watch().environment == {}
+    for second in ("2", "1"):
+        folder.write(f"runs/test_run_20260105_12000{second}.json", document.format(f"run {second}"))
+    emitted = await emit(files)
+    assert emitted.suites == ["run 1", "run 2"]
+    assert emitted.left.note == ""

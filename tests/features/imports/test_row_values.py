@@ -177,3 +177,11 @@ def test_a_column_may_have_its_first_score_in_any_row() -> None:
     assert [len(case.evaluations) for case in load(rows, scores=("s*",)).cases] == [0, 1, 0]
     late = [{"id": "a"}, {"id": "b", "s": 1}]
     assert [len(case.evaluations) for case in load(late, scores=("s*",)).cases] == [0, 1]
+
+
+def test_a_column_of_any_row_or_depth_exists() -> None:
+    deep: dict[str, Any] = {"id": "a", "s": 1, "one": {"two": {"three": {"four": {"five": "x"}}}}}
+    assert load([deep], output="one.two.three.four.five").cases[0].output == "x"
+    assert [
+        case.output for case in load([{"id": "a", "s": 1}, {"id": "b", "s": 1, "out": "x"}], output="out").cases
+    ] == [None, "x"]
