@@ -417,3 +417,15 @@ def test_a_metric_that_a_test_expects_to_fail_keeps_its_reason() -> None:
     (case,) = load("deepeval", document, tests=TestOutcomes.parse(test.to_line())).cases
     assert case.evaluations["Brief"].metadata == {"reason": "r", "passed": False}
     assert case.evaluations["passed"].metadata == {"reason": "the test passed, though a metric failed"}
+
+
+def test_numbers_that_deepeval_gives_are_no_names() -> None:
+    run = deepeval({"name": "test_case_0"}, {"name": "test_case_1"}, {"name": "test_case_2", "input": "r"})
+    first, second, third = run.cases
+    assert [(case.hash == first.hash, case.repeat) for case in (first, second, third)] == [
+        (True, 0),
+        (True, 1),
+        (False, 0),
+    ]
+    own = deepeval({"name": "case 1"}, {"name": "case 2"})
+    assert len({case.hash for case in own.cases}) == 2

@@ -308,6 +308,13 @@ def test_every_field_of_lm_eval() -> None:
             imported("lm-eval", json.dumps(row) + "\n")
 
 
+def test_documents_of_lm_eval_without_an_id_have_their_line() -> None:
+    assert [case.name for case in lm_eval({"doc_id": None, "doc": "a"}, {"doc_id": None, "doc": "b"}).cases] == [
+        "line 1: a",
+        "line 2: b",
+    ]
+
+
 def test_filters_of_lm_eval_name_their_scores() -> None:
     run = lm_eval(
         {"filter": "strict", "filtered_resps": ["a"]}, {"filter": "none", "acc": 0, "filtered_resps": ["b", "c"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -216,6 +217,27 @@ async def test_a_failed_test_explains_the_exit_code_of_its_runner(
     folder.write("a.xml", junit("a", "b", "c", bad=bad))
     left = (await emit(files)).left
     assert (left.failed_exits, left.note) == (exits, "")
+
+
+FAILED: dict[str, Any] = {
+    "ctrf": {"results": {"tool": {"name": "t"}, "tests": [{"name": "a", "status": "failed"}]}},
+    "vitest": {
+        "numTotalTests": 1,
+        "testResults": [{"name": "a.ts", "status": "failed", "assertionResults": [{"title": "a", "status": "failed"}]}],
+    },
+    "evalite": {"run": {}, "evals": [{"name": "e", "status": "fail", "results": [{"status": "fail", "input": "q"}]}]},
+    "promptfoo": {"config": {}, "results": {"results": [{"success": False, "gradingResult": {"pass": False}}]}},
+    "deepeval": {"testCases": [{"name": "a", "input": "q", "success": False}]},
+}
+
+
+@pytest.mark.parametrize("form", FAILED)
+async def test_each_test_runner_has_its_exit_code_for_failed_tests(folder: Folder, form: str) -> None:
+    files = folder.watch(ResultImport(form, "a.json"))
+    folder.write("a.json", json.dumps(FAILED[form]))
+    left = (await emit(files)).left
+    assert (left.failures, left.failed_exits) == ([], {100 if form == "promptfoo" else 1})
+    assert bool(left.note) is (form == "deepeval")
 
 
 async def test_rows_explain_no_exit_code(folder: Folder) -> None:
