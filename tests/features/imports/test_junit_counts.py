@@ -50,6 +50,11 @@ def test_suites_that_hold_what_they_count(attributes: str, body: str) -> None:
         ('tests="2" failures="2" errors="1"', cases(2, BAD), "counts 3 failures and errors and holds 2"),
         ('tests="3"', '<testcase name="a"><failure/><error/></testcase>', "counts 3 tests and holds 1"),
         ('tests="3"', '<testcase name="a"><flakyFailure/></testcase>', "counts 3 tests and holds 1"),
+        (
+            'failures="1"',
+            '<testcase name="a" status="failed"><skipped/></testcase>',
+            "counts 1 failures and errors and holds 0",
+        ),
         ('tests="2"', '<testcase name="a"><failure/></testcase>', "counts 2 tests and holds 1"),
     ],
 )

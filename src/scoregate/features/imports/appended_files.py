@@ -48,5 +48,8 @@ def _read_start(path: Path, size: int) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return b""
     with os.fdopen(handle, "rb") as file:
-        return file.read(size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        return file.read(size)

@@ -52,7 +52,7 @@ class Counts:
     @property
     def element(self) -> int:
         """The number of the innermost open suite."""
-        return self._open[-1].element if self._open else 0
+        return self._open[-1].element
 
     def enter(self) -> None:
         """Start to count a suite."""
