@@ -18,6 +18,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import site
 import socket
 import sys
@@ -149,6 +150,7 @@ def _begin(request: dict[str, Any], output: int, status: int, errors: list[int])
     for handle in (null, output, status, *errors):
         os.close(handle)
     os.chdir(request["cwd"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN if request["ignores_interrupt"] else signal.default_int_handler)
     folders = [os.path.abspath(each) for each in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if each]
     ours = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     is_isolated = request["argv"][1] == "-I"

@@ -219,7 +219,9 @@ class Server:
         """
         output, their_output = os.pipe()
         status, their_status = os.pipe()
-        text = json.dumps({"argv": command, "cwd": cwd, "environ": environ}).encode()
+        # A process inherits that its parent ignores ^C, as one in the background of a shell does.
+        is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        text = json.dumps({"argv": command, "cwd": cwd, "environ": environ, "ignores_interrupt": is_ignored}).encode()
         try:
             kept = ([] if errors is None else [errors]) + ([] if suites is None else [suites.requests.fileno()])
             socket.send_fds(self.requests, [text], [their_output, their_status, *kept])

@@ -141,7 +141,7 @@ def _order_record(name: str, text: str) -> str:
 
 def _round_numbers(text: str) -> str:
     """The text with ten digits of each number: from Python 3.12 on, `sum` rounds less."""
-    return re.sub(r"\d+\.\d{10,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.10g}", text)
+    return re.sub(r"\d+\.\d{10,}(?:e[-+]?\d+)?", lambda found: str(float(f"{float(found[0]):.10g}")), text)
 
 
 def describe_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
