@@ -83,15 +83,16 @@ class Action:
 
     def container(self, workspace: Path) -> str:
         """The id of the running container that has this workspace."""
-        output = podman("ps", "--quiet", "--filter", "label=run-action").split()
-        for content in json.loads(podman("inspect", *output)) if output else ():
-            if str(workspace.resolve()) in {mount["Source"] for mount in content["Mounts"]}:
-                return str(content["Id"])
+        for name in podman("ps", "--quiet", "--filter", "label=run-action").split():
+            # That of another test may have ended, and then there is no output.
+            for content in json.loads(podman("inspect", name, check=False) or "[]"):
+                if str(workspace.resolve()) in {mount["Source"] for mount in content["Mounts"]}:
+                    return str(content["Id"])
         raise LookupError(workspace)
 
 
-def podman(*words: str) -> str:
-    return subprocess.run(["podman", *words], check=True, capture_output=True, text=True).stdout
+def podman(*words: str, check: bool = True) -> str:
+    return subprocess.run(["podman", *words], check=check, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="session")

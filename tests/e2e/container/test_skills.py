@@ -29,7 +29,7 @@ def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
     run = 'import os, runpy; runpy.run_path(os.environ["GITHUB_WORKSPACE"] + "/tools/agent.py")'
     new_workflow.project.write("scoregate.toml", settings("min_pass_rate = 0.0", python="python3", words=("-c", run)))
     new_workflow.project.write(f"{FOLDER}/SKILL.md", skill(facts=19))
-    new_workflow.project.write(f"{FOLDER}/evals/evals.json", cases())
+    new_workflow.project.write(f"{FOLDER}/evals/evals.json", cases(number=20, unwanted=5))
     new_workflow.commit()
     return new_workflow
 
