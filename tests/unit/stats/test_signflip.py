@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import pytest
@@ -104,6 +104,16 @@ def test_mcnemar_mid_p_of_thousands(worse: int, better: int) -> None:
     n, fewer = worse + better, min(worse, better)
     expected = 2 * stats.binom.cdf(fewer, n, 0.5) - stats.binom.pmf(fewer, n, 0.5)
     assert sign_flip_test([-1.0] * worse + [1.0] * better) == pytest.approx(expected, abs=CLOSE)
+
+
+@pytest.mark.parametrize(("worse", "better"), [(40, 0), (25, 15), (99, 101), (170, 30)])
+def test_values_of_one_size_are_counted_whatever_the_size(worse: int, better: int) -> None:
+    """Logarithms of a ratio differ by rounding: log(1.3) and -log(1 / 1.3)."""
+    down, up = log(1 / 1.3), log(1.3)
+    assert -down != up
+    counted = sign_flip_test([-1.0] * worse + [1.0] * better)
+    assert sign_flip_test([down] * worse + [up] * better) == counted
+    assert sign_flip_test([2 * down] * worse + [up] * 2 * better) == sign_flip_test([-2.0] * worse + [1.0] * 2 * better)
 
 
 @pytest.mark.parametrize("n", [6, 10, 14])

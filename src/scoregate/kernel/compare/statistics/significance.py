@@ -111,19 +111,21 @@ def smallest_p(differences: Iterable[float]) -> float:
 
 
 def _lattice_steps(values: Sequence[float]) -> list[int] | None:
-    """The values as integer multiples of a common unit; None without a unit, or with one that is too small."""
+    """The values as integer multiples of a common unit; None without a unit, or with one that is too small.
+
+    The unit is a fraction, or the smallest size: that of logarithms of one ratio, which differ by rounding alone.
+    """
     different, distinct = set(values), set[float]()
     for value in different:
         distinct.add(round(abs(value), 12))
         if len(distinct) > _MOST_VALUES:
             return None
     fractions = [Fraction(value).limit_denominator(_MAX_DENOMINATOR) for value in distinct]
-    unit = lcm(*(fraction.denominator for fraction in fractions))
-    if unit > _MAX_DENOMINATOR * 10:
-        return None
-    steps = {value: round(value * unit) for value in different}
-    is_lattice = all(abs(value * unit - step) < _CLOSE * unit for value, step in steps.items())
-    return list(map(steps.__getitem__, values)) if is_lattice else None
+    for unit in (lcm(*(fraction.denominator for fraction in fractions)), 1 / min(distinct)):
+        steps = {value: round(value * unit) for value in different if unit <= _MAX_DENOMINATOR * 10}
+        if steps and all(abs(value * unit - step) < _CLOSE * unit for value, step in steps.items()):
+            return list(map(steps.__getitem__, values))
+    return None
 
 
 def _convolution_p(steps: Sequence[int]) -> float | None:
