@@ -100,6 +100,7 @@ def test_both_databases_answer_alike(tmp_path: Path, address: str) -> None:
             problems.append((caught.value.message, caught.value.advice))
         assert problems[0] == problems[1]
         assert "Did you mean" in problems[0][1] or "Name a hash" in problems[0][1]
+    embedded.close()
     shared.close()
 
 
