@@ -87,7 +87,7 @@ def assert_is_deleted(folder: str | Path) -> None:
     while os.path.lexists(folder) and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)
-    assert not os.path.lexists(folder), f"it still has {os.listdir(folder)}"
+    assert not os.path.lexists(folder), f"it still has {[*Path(folder).iterdir()]}"
 
 
 def test_ignored_files_of_a_repository_are_skipped(tmp_path: Path) -> None:
