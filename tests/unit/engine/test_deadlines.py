@@ -86,10 +86,10 @@ async def test_a_duration_is_within_the_time_of_its_call() -> None:
 class Clock:
     """The time in seconds, which a test sets; sums of binary fractions are exact."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, check_interval_s: float = 0.001) -> None:
         self.now = 0.0
         monkeypatch.setattr(calls, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(calls, "_CHECK_INTERVAL_S", 0.001)
+        monkeypatch.setattr(calls, "_CHECK_INTERVAL_S", check_interval_s)
 
 
 @pytest.mark.anyio
@@ -117,6 +117,49 @@ async def test_the_clock_of_scoring_stops_while_a_case_runs(monkeypatch: pytest.
         clock.now += 0.015625
         with anyio.fail_after(60):
             await anyio.sleep(_FOREVER_S)
+    assert deadline.is_over
+
+
+@pytest.mark.anyio
+async def test_the_clock_stands_until_the_last_of_the_overlapping_calls_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waits = Clock(monkeypatch, check_interval_s=0.0625), list[float]()
+
+    async def check_later(seconds: float) -> None:
+        waits.append(seconds)
+        await anyio.lowlevel.checkpoint()
+
+    async def pass_time(seconds: float) -> float:
+        """Returns how long the deadline waits until it checks again."""
+        clock.now += seconds
+        for _ in range(10):
+            await anyio.lowlevel.checkpoint()
+        return waits[-1]
+
+    monkeypatch.setattr(calls.anyio, "sleep", check_later)
+
+    async def wait(end: anyio.Event) -> None:
+        await end.wait()
+
+    deadline, ends = PausableDeadline(8.0), [anyio.Event() for _ in range(3)]
+    call = deadline.pause_during(wait)
+    async with deadline.enforce(), anyio.create_task_group() as group:
+        assert await pass_time(1.0) == 7.0
+        group.start_soon(call, ends[0])
+        assert await pass_time(50.0) == 7.0
+        for end in ends[1:]:
+            group.start_soon(call, end)
+        assert await pass_time(60.0) == 7.0
+        for end in ends[:2]:
+            end.set()
+            assert await pass_time(70.0) == 7.0, "the last one runs"
+        ends[2].set()
+        assert await pass_time(0.0) == 7.0
+        assert await pass_time(2.0) == 5.0
+        assert await pass_time(4.96875) == 0.0625, "not sooner than the interval"
+        assert not deadline.is_over
+        clock.now += 0.03125
+        with anyio.fail_after(60):
+            await anyio.sleep_forever()
     assert deadline.is_over
 
 

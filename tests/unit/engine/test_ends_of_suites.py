@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from scoregate import evaluate
-from scoregate.engine import driver
+from scoregate.engine import client_headers, driver, run
 from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.environment import Selection
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.run import finish_suite, report_failed_suite
 from scoregate.errors import DiskFull
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.event_json import parse_event
 from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool
 from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
 from scoregate.kernel.types.suite import Case, Description, RunLimits, Scorer, Suite
-from scoregate.kernel.types.usage import UsageMeter
+from scoregate.kernel.types.usage import UsageMeter, current_meter
 
 
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES"):
+    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES", "SCOREGATE_PARTS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -38,6 +41,10 @@ def make_suite(*scorers: Any, **fields: Any) -> Suite:
 
 def read_events(folder: Path) -> list[Event]:
     return [parse_event(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
+
+
+def read_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.glob("*.jsonl"))
 
 
 @pytest.fixture
@@ -150,6 +157,72 @@ def test_the_end_of_a_suite_has_what_belongs_to_no_case(tmp_path: Path) -> None:
     assert meter.take() is None, "of several variants, the first one has it"
 
 
+def test_the_end_of_a_suite_has_no_field_without_a_value(tmp_path: Path) -> None:
+    finish_suite(EventLog("demo", tmp_path), 0.0)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, SuiteFinished)
+    assert not event.assertion_failed
+    assert not {b"usage", b"tools"} & set(read_bytes(tmp_path).split(b'"'))
+
+
+def test_the_duration_of_a_suite_is_rounded_to_a_tenth_of_a_millisecond(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "perf_counter", lambda: 10.123456)
+    finish_suite(EventLog("demo", tmp_path), 4.0)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, SuiteFinished)
+    assert event.duration_s == 6.1235
+
+
+def test_a_budget_that_was_spent_outside_of_cases_is_an_error_of_the_suite(tmp_path: Path) -> None:
+    meter = UsageMeter()
+    meter.stop()
+    finish_suite(EventLog("demo", tmp_path, meter), 0.0)
+    error, finished = read_events(tmp_path)
+    assert isinstance(error, Errored)
+    assert (error.error.type, error.stage, finished.type) == ("BudgetSpent", "suite", "suite_finished")
+
+
+@pytest.mark.parametrize("place", ["task", "sync", "async"])
+def test_a_budget_that_was_spent_in_a_case_is_an_error_of_the_suite(place: str) -> None:
+    def spend(name: str) -> None:
+        if name == place:
+            current_meter().stop()
+
+    def task(case: str) -> str:
+        spend("task")
+        return case
+
+    def score(*_: Any) -> Evaluation:
+        spend("sync")
+        return Evaluation(1.0)
+
+    async def score_async(*_: Any) -> Evaluation:
+        spend("async")
+        return Evaluation(1.0)
+
+    result = run_to_end("demo", Front(lambda _: replace(make_suite(score, score_async), task=task)))
+    assert [error.type for error in result.errors] == ["BudgetSpent"]
+
+
+def test_a_suite_says_which_part_of_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    suite = replace(make_suite(), cases=[Case(name, name) for name in "abcd"])
+    monkeypatch.setenv("SCOREGATE_PARTS", json.dumps({"take": {"demo": [[2], 2]}, "leave": [], "others": True}))
+    assert len(run_to_end("demo", Front(lambda _: suite)).cases) == 2
+    started = read_events(tmp_path)[0]
+    assert isinstance(started, SuiteStarted)
+    assert started.part is not None
+    assert (started.cases, started.part.numbers, started.part.of, started.part.cases) == (2, (2,), 2, 4)
+
+
+def test_a_whole_suite_says_nothing_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert not {b"part", b"total", b"concurrency"} & set(read_bytes(tmp_path).split(b'"'))
+
+
 def test_a_suite_that_could_not_run_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     report_failed_suite("demo", ErrorInfo("ImportError", "no module"))
@@ -160,17 +233,47 @@ def test_a_suite_that_could_not_run_is_recorded(tmp_path: Path, monkeypatch: pyt
     assert (started.cases, error.stage, error.error.message) == (0, "suite", "no module")
 
 
-def test_scorers_over_their_time_limit_end_the_run_with_an_error() -> None:
-    async def slow(*_: Any) -> Evaluation:
-        import anyio
+@pytest.mark.parametrize("kind", ["async", "awaited"])
+def test_scorers_over_their_time_limit_end_the_run_with_an_error(kind: str) -> None:
+    logs: list[EventLog] = []
 
+    class Noting(Front):
+        def end_log(self, log: EventLog) -> bool:
+            logs.append(log)
+            return False
+
+    async def slow(*_: Any) -> Evaluation:
         await anyio.sleep(300)
         return Evaluation(1.0)
 
-    result = run_to_end("demo", Front(lambda _: make_suite(slow, limits=RunLimits(scoring_s=0.01))))
+    score = slow if kind == "async" else lambda *_: slow()
+    result = run_to_end("demo", Noting(lambda _: make_suite(score, limits=RunLimits(scoring_s=0.01))))
     (error,) = result.errors
     assert (error.type, error.message) == (
         "TimeoutError",
         "the evaluators took longer than 0.01 s; unfinished evaluations were cancelled",
     )
+    assert [each.error.type for case in result.cases for each in case.errors] == ["Unfinished"]
+    assert [log.timed_out for log in logs] == [True]
     assert not result.passed
+
+
+def test_a_run_with_a_gateway_names_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    named: list[None] = []
+    monkeypatch.setattr(client_headers, "name_calls", lambda: named.append(None))
+    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert named == []
+    monkeypatch.setenv(ADDRESS_VARIABLE, "http://127.0.0.1:1")
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert named == [None]
+
+
+def test_an_api_may_read_no_results_of_earlier_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Fresh(Front):
+        reuses = False
+
+    monkeypatch.setenv("SCOREGATE_REUSE", str(tmp_path / "nothing"))
+    assert len(run_to_end("demo", Fresh(lambda _: make_suite())).cases) == 1
+    with pytest.raises(FileNotFoundError):
+        run_to_end("demo", Front(lambda _: make_suite()))

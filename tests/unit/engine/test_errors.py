@@ -56,10 +56,27 @@ def test_a_traceback_begins_in_the_users_code() -> None:
 
 
 def test_a_deep_traceback_has_its_last_twenty_frames() -> None:
-    scope = compile_in("/home/ana/evals/demo.py", "def dive(n): return 1 / n if n == 0 else dive(n - 1)")
-    info = make_error_info(catch(lambda: scope["dive"](60)))
-    assert info.traceback.count('File "/home/ana/evals/demo.py"') <= 20
+    calls = [f"def f{number}(): return f{number + 1}()" for number in range(60)]
+    scope = compile_in("/evals/demo.py", "\n".join([*calls, "def f60(): return 1 / 0"]))
+    info = make_error_info(catch(scope["f0"]))
+    names = [line.rpartition(" in ")[2] for line in info.traceback.splitlines() if line.startswith("  File")]
+    assert names == [f"f{number}" for number in range(41, 61)]
     assert len(info.traceback) <= MAX_TRACEBACK
+
+
+def test_every_error_has_a_text() -> None:
+    class Unreadable(Exception):
+        def __str__(self) -> str:
+            raise OSError("closed")
+
+    for error, text in (
+        (ValueError("no"), "no"),
+        (ValueError(), "ValueError"),
+        (EndpointError(""), "EndpointError"),
+        (Unreadable(), "(its message cannot be shown: OSError)"),
+        (ExceptionGroup("two", [ValueError("a"), KeyError("b")]), "two (2 sub-exceptions): ValueError: a; KeyError: 'b'"),
+    ):
+        assert make_error_info(error).message == text
 
 
 def test_an_error_of_ours_has_its_message_and_its_advice() -> None:

@@ -55,6 +55,12 @@ def test_failed_cases_follow_with_the_reasons() -> None:
     ]
 
 
+def test_a_failed_case_lists_only_what_it_missed() -> None:
+    """It may have scores that pass, or that have no threshold."""
+    scorers = [is_a, lambda output: output == "b", lambda output: len(output) / 4]
+    assert list_lines(run(scorers, ["b"]))[1:] == ["    failed b: is_a 0, not ≥ 1"]
+
+
 def test_errors_name_the_function_and_the_line(tmp_path: Path) -> None:
     scope: dict[str, Any] = {}
     code = "def task(input):\n    return 1 / 0\n"

@@ -110,6 +110,9 @@ def test_run_test_suite_returns_the_same_type() -> None:
     assert grid._repr_html_().count("<table>") == 2
     with pytest.raises(ValueError, match="compare two of its `variants`"):
         grid.compare(result)
+    with pytest.raises(ValueError, match="compare two of its `variants`"):
+        result.compare(grid)
+    assert [row.delta for row in grid.variants[0].compare(grid.variants[1]).rows] == [0.0]
 
 
 def test_a_result_with_variants_has_the_trials_of_all() -> None:
