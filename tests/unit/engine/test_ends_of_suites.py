@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,16 @@ from scoregate import evaluate
 from scoregate.engine import client_headers, driver, run
 from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.environment import Selection
+from scoregate.engine.eval_result import EvalResult
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import is_unmeasured
 from scoregate.engine.run import finish_suite, report_failed_suite
+from scoregate.engine.summary import summary
 from scoregate.errors import DiskFull
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.event_json import parse_event
-from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool
+from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool, Pending
 from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
 from scoregate.kernel.types.suite import Case, Description, RunLimits, Scorer, Suite
 from scoregate.kernel.types.usage import UsageMeter, current_meter
@@ -141,6 +145,20 @@ def test_a_full_disk_is_one_error_of_the_run(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ExceptionGroup) as raised:
         fail_with(ValueError("other"))
     assert raised.value.subgroup(ValueError) is not None
+
+
+def test_the_first_error_of_a_run_decides_whether_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_with(*errors: Exception) -> None:
+        def run_sync(*_: Any, **__: Any) -> None:
+            raise ExceptionGroup("tasks", [ExceptionGroup("scoring", errors)])
+
+        monkeypatch.setattr(driver, "run_sync", run_sync)
+        run_to_end("demo", Front(lambda _: make_suite()))
+
+    with pytest.raises(DiskFull):
+        fail_with(DiskFull("the disk is full"), ValueError("other"))
+    with pytest.raises(ExceptionGroup):
+        fail_with(ValueError("other"), DiskFull("the disk is full"))
 
 
 def test_the_end_of_a_suite_has_what_belongs_to_no_case(tmp_path: Path) -> None:
@@ -269,11 +287,59 @@ def test_a_run_with_a_gateway_names_its_calls(monkeypatch: pytest.MonkeyPatch) -
     assert named == [None]
 
 
-def test_an_api_may_read_no_results_of_earlier_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class Fresh(Front):
-        reuses = False
+def test_an_api_knows_whether_a_host_reads_the_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
 
-    monkeypatch.setenv("SCOREGATE_REUSE", str(tmp_path / "nothing"))
-    assert len(run_to_end("demo", Fresh(lambda _: make_suite())).cases) == 1
-    with pytest.raises(FileNotFoundError):
-        run_to_end("demo", Front(lambda _: make_suite()))
+    class Noting(Front):
+        def start(self, suite: Suite, *, alone: bool) -> Any:
+            told.append(alone)
+            return super().start(suite, alone=alone)
+
+        def conclude(self, result: EvalResult, *, alone: bool) -> None:
+            told.append(alone)
+            super().conclude(result, alone=alone)
+
+    run_to_end("demo", Noting(lambda _: make_suite()))
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    run_to_end("demo", Noting(lambda _: make_suite()))
+    assert told == [True, True, False, False]
+    (*_, finished) = read_events(tmp_path)
+    assert isinstance(finished, SuiteFinished)
+    assert not finished.assertion_failed
+
+
+def test_a_suite_runs_in_a_thread_that_does_not_keep_the_process_if_its_api_or_its_time_limit_needs_it() -> None:
+    """A worker thread may hang after its time is over."""
+
+    class InCaller(Front):
+        in_new_thread = False
+
+    async def find_thread(_: Any) -> str:
+        return threading.current_thread().name
+
+    for front, timeout_s, thread in (
+        (Front, None, "scoregate"),
+        (Front, 60.0, "scoregate"),
+        (InCaller, None, threading.current_thread().name),
+        (InCaller, 60.0, "scoregate"),
+    ):
+        suite = replace(make_suite(limits=RunLimits(timeout_s=timeout_s)), task=find_thread)
+        (case,) = run_to_end("demo", front(lambda _, suite=suite: suite)).cases  # type: ignore[misc]
+        assert case.output == thread, (front, timeout_s)
+
+
+def test_a_suite_that_waits_for_people_is_measured() -> None:
+    result = run_to_end("demo", Front(lambda _: make_suite(lambda *_: Pending("Is it kind?"))))
+    assert not is_unmeasured(result)
+    assert summary(result).splitlines() == ["✓ demo: 1 case · 1 unscored · 1 waiting for people"]
+
+
+def test_a_battle_without_an_earlier_output_says_what_it_needs() -> None:
+    def nothing(*_: Any) -> None: ...
+
+    duel, other = (Scorer(EvaluatorInfo(name, battles=name == "duel"), nothing) for name in ("duel", "other"))
+    need = "    nothing was scored: duel needs the output of an earlier run"
+    for scorers, text in (((duel,), f"{need}. `"), ((duel, other), f"{need}, and the other scorers returned None. `")):
+        result = run_to_end("demo", Front(lambda _, scorers=scorers: replace(make_suite(), scorers=scorers)))  # type: ignore[misc]
+        (line,) = summary(result).splitlines()[1:]
+        assert line.startswith(text)

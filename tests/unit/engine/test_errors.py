@@ -69,12 +69,13 @@ def test_every_error_has_a_text() -> None:
         def __str__(self) -> str:
             raise OSError("closed")
 
+    group = ExceptionGroup("two", [ValueError("a"), KeyError("b")])
     for error, text in (
         (ValueError("no"), "no"),
         (ValueError(), "ValueError"),
         (EndpointError(""), "EndpointError"),
         (Unreadable(), "(its message cannot be shown: OSError)"),
-        (ExceptionGroup("two", [ValueError("a"), KeyError("b")]), "two (2 sub-exceptions): ValueError: a; KeyError: 'b'"),
+        (group, "two (2 sub-exceptions): ValueError: a; KeyError: 'b'"),
     ):
         assert make_error_info(error).message == text
 

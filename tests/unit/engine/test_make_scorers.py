@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from scoregate.engine.evaluators import make_scorer, read_scorers
-from scoregate.kernel.types.event_values import Choice
 from scoregate.kernel.types.evaluation import Evaluation
+from scoregate.kernel.types.event_values import Choice
 
 
 class Minimal:
@@ -72,19 +72,26 @@ def test_a_fingerprint_leaves_out_what_changes_no_score() -> None:
 @pytest.mark.parametrize(
     ("evaluator", "problem"),
     [
-        (Minimal, "evaluator 2 (Minimal): it is a class; pass an instance, Minimal()"),
-        (5, "evaluator 2 (int): it has no method `evaluate_test_case`"),
-        (make(evaluate_test_case="no"), "evaluator 2 (Minimal): it has no method `evaluate_test_case`"),
-        (make(id=""), "evaluator 2 (Minimal): its `id` must be a string that is not empty, not ''"),
-        (make(id=7), "evaluator 2 (Minimal): its `id` must be a string that is not empty, not 7"),
-        (make(max_concurrency=0), "evaluator 2 (Minimal): its max_concurrency must be a whole number of at least 1, not 0"),
-        (make(max_concurrency=1.5), "evaluator 2 (Minimal): its max_concurrency must be a whole number of at least 1, not 1.5"),
-        (make(), "evaluator 2: duplicate id 'minimal', which an earlier evaluator has"),
+        (Minimal, "it is a class; pass an instance, Minimal()"),
+        (5, "it has no method `evaluate_test_case`"),
+        (make(evaluate_test_case="no"), "it has no method `evaluate_test_case`"),
+        (make(id=""), "its `id` must be a string that is not empty, not ''"),
+        (make(id=7), "its `id` must be a string that is not empty, not 7"),
+        (make(max_concurrency=0), "its max_concurrency must be a whole number of at least 1, not 0"),
+        (make(max_concurrency=1.5), "its max_concurrency must be a whole number of at least 1, not 1.5"),
     ],
 )  # fmt: skip
 def test_an_evaluator_that_cannot_run_is_a_problem_of_its_own(evaluator: Any, problem: str) -> None:
     scorers, problems = read_scorers([Minimal(), evaluator, Judge()])
-    assert ([each.info.id for each in scorers], problems) == (["minimal", "judge"], [problem])
+    kind = evaluator if isinstance(evaluator, type) else type(evaluator)
+    assert [each.info.id for each in scorers] == ["minimal", "judge"]
+    assert problems == [f"evaluator 2 ({kind.__name__}): {problem}"]
+
+
+def test_each_evaluator_has_its_own_id() -> None:
+    scorers, problems = read_scorers([Minimal(), Judge(), make()])
+    assert [each.info.id for each in scorers] == ["minimal", "judge"]
+    assert problems == ["evaluator 3: duplicate id 'minimal', which an earlier evaluator has"]
 
 
 def test_an_id_may_raise() -> None:

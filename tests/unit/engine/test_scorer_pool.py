@@ -1,4 +1,4 @@
-"""Batches of a sync scorer: how many trials share a switch to a thread, and how far the function under test is ahead."""
+"""Batches of a sync scorer: how many trials share a switch to a thread, and how far the task is ahead."""
 
 from __future__ import annotations
 
@@ -218,6 +218,7 @@ async def test_finished_results_of_a_slow_batch_are_emitted_before_its_end(
     assert await pending[0][1] == GOOD
 
 
+@pytest.mark.usefixtures("clock")
 async def test_what_an_interrupted_run_does_not_await_is_closed() -> None:
     """Otherwise Python warns of it."""
 
@@ -235,8 +236,7 @@ async def test_what_an_interrupted_run_does_not_await_is_closed() -> None:
     made = [score_later(), score_later()]
     pool = make_pool(score, 3)
     with pytest.raises(KeyboardInterrupt):
-        while True:
-            await pool._run_batch(anyio.Event(), 9)
+        await pool._run_batch(anyio.Event(), 9)
     trial = Trial(Case("a", 1), 0, EventLog("demo", None), None)
     meter = trial.make_meter("judge")
     pending: deque[Any] = deque((trial, result, meter) for result in (interrupt(), asyncio.sleep(0), made[1], GOOD))
