@@ -6,7 +6,8 @@ import asyncio
 import functools
 import random
 from time import perf_counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -165,6 +166,22 @@ async def test_the_clock_stands_until_the_last_of_the_overlapping_calls_ends(mon
         with anyio.fail_after(60):
             await anyio.sleep_forever()
     assert deadline.is_over
+
+
+def test_a_time_limit_is_checked_when_it_may_be_over_and_then_twenty_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, waits, ends = Clock(monkeypatch, check_interval_s=calls._CHECK_INTERVAL_S), list[float](), list[None]()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        clock.now += 7.96875 if seconds == 8.0 else seconds
+
+    monkeypatch.setattr(calls.anyio, "sleep", sleep)
+    deadline = PausableDeadline(8.0)
+    with pytest.raises(StopIteration):
+        deadline._watch(8.0, cast(anyio.CancelScope, SimpleNamespace(cancel=lambda: ends.append(None)))).send(None)
+    assert (waits, ends, deadline.is_over) == ([8.0, 0.05], [None], True)
 
 
 @pytest.mark.anyio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import scoregate
-from scoregate.engine.errors import make_error_info
+from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.errors import EndpointError
 from scoregate.kernel.types.event_values import MAX_TRACEBACK
 
@@ -62,6 +63,14 @@ def test_a_deep_traceback_has_its_last_twenty_frames() -> None:
     names = [line.rpartition(" in ")[2] for line in info.traceback.splitlines() if line.startswith("  File")]
     assert names == [f"f{number}" for number in range(41, 61)]
     assert len(info.traceback) <= MAX_TRACEBACK
+
+
+def test_an_interrupt_or_the_end_of_the_loop_ends_the_run_and_others_are_results() -> None:
+    for kind in (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+        assert issubclass(kind, EXIT_EXCEPTIONS), kind
+    for error in (SystemExit(2), TimeoutError(), ValueError()):
+        assert not isinstance(error, EXIT_EXCEPTIONS), error
+        assert make_error_info(error).type == type(error).__name__
 
 
 def test_every_error_has_a_text() -> None:

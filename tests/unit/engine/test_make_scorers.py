@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from scoregate.engine.evaluators import make_scorer, read_scorers
 from scoregate.kernel.types.evaluation import Evaluation
 from scoregate.kernel.types.event_values import Choice
@@ -69,23 +67,20 @@ def test_a_fingerprint_leaves_out_what_changes_no_score() -> None:
     assert make_scorer(make(limit=3)).info.fingerprint != plain
 
 
-@pytest.mark.parametrize(
-    ("evaluator", "problem"),
-    [
-        (Minimal, "it is a class; pass an instance, Minimal()"),
-        (5, "it has no method `evaluate_test_case`"),
-        (make(evaluate_test_case="no"), "it has no method `evaluate_test_case`"),
-        (make(id=""), "its `id` must be a string that is not empty, not ''"),
-        (make(id=7), "its `id` must be a string that is not empty, not 7"),
-        (make(max_concurrency=0), "its max_concurrency must be a whole number of at least 1, not 0"),
-        (make(max_concurrency=1.5), "its max_concurrency must be a whole number of at least 1, not 1.5"),
-    ],
-)  # fmt: skip
-def test_an_evaluator_that_cannot_run_is_a_problem_of_its_own(evaluator: Any, problem: str) -> None:
-    scorers, problems = read_scorers([Minimal(), evaluator, Judge()])
-    kind = evaluator if isinstance(evaluator, type) else type(evaluator)
-    assert [each.info.id for each in scorers] == ["minimal", "judge"]
-    assert problems == [f"evaluator 2 ({kind.__name__}): {problem}"]
+def test_an_evaluator_that_cannot_run_is_a_problem_of_its_own() -> None:
+    at_least = "its max_concurrency must be a whole number of at least 1, not"
+    for evaluator, problem in (
+        (Minimal, "(Minimal): it is a class; pass an instance, Minimal()"),
+        (5, "(int): it has no method `evaluate_test_case`"),
+        (make(evaluate_test_case="no"), "(Minimal): it has no method `evaluate_test_case`"),
+        (make(id=""), "(Minimal): its `id` must be a string that is not empty, not ''"),
+        (make(id=7), "(Minimal): its `id` must be a string that is not empty, not 7"),
+        (make(max_concurrency=0), f"(Minimal): {at_least} 0"),
+        (make(max_concurrency=1.5), f"(Minimal): {at_least} 1.5"),
+    ):
+        scorers, problems = read_scorers([Minimal(), evaluator, Judge()])
+        assert [each.info.id for each in scorers] == ["minimal", "judge"]
+        assert problems == [f"evaluator 2 {problem}"]
 
 
 def test_each_evaluator_has_its_own_id() -> None:

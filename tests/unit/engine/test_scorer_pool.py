@@ -66,11 +66,11 @@ def score_batch(pool: ScorerPool, slots: int = 1) -> list[tuple[str, Any]]:
     return [(trial.case.hash, result) for trial, result, _ in results]
 
 
-@pytest.mark.parametrize(("seconds", "count"), [(0.0, 5), (0.0009, 3), (0.01, 1)])
-async def test_a_batch_ends_after_two_milliseconds(clock: Clock, seconds: float, count: int) -> None:
-    pool = make_pool(clock.scorer(seconds))
-    assert score_batch(pool) == [(f"c{number}", GOOD) for number in range(count)]
-    assert len(pool.channel) == 5 - count
+async def test_a_batch_ends_after_two_milliseconds(clock: Clock) -> None:
+    for seconds, count in ((0.0, 5), (0.0009, 3), (0.01, 1)):
+        pool = make_pool(clock.scorer(seconds))
+        assert score_batch(pool) == [(f"c{number}", GOOD) for number in range(count)]
+        assert len(pool.channel) == 5 - count
 
 
 async def test_a_batch_that_is_at_its_end_takes_no_more(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,14 +111,14 @@ async def test_each_call_of_a_batch_has_its_own_trial_and_meter(clock: Clock) ->
     assert seen == [("c0", "c0", 0, "judge"), ("c1", "c1", 1, "judge")]
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(2)])
-async def test_an_error_is_the_result_of_its_trial(clock: Clock, error: BaseException) -> None:
+async def test_an_error_is_the_result_of_its_trial(clock: Clock) -> None:
     def score(number: int, _: Any) -> Evaluation:
-        if number == 1:
-            raise error
+        if number:
+            raise errors[number - 1]
         return clock.scorer(0)()
 
-    assert score_batch(make_pool(score, 3)) == [("c0", GOOD), ("c1", error), ("c2", GOOD)]
+    errors = ValueError("no"), SystemExit(2)
+    assert score_batch(make_pool(score, 3)) == [("c0", GOOD), ("c1", errors[0]), ("c2", errors[1])]
 
 
 async def test_an_interrupt_ends_the_batch() -> None:
@@ -144,15 +144,13 @@ async def test_a_batch_waits_for_the_one_before_only_at_the_start_or_if_it_is_fa
     assert pool._batch_wait_s == pytest.approx(0.004)
 
 
-@pytest.mark.parametrize(("seconds", "is_fast"), [(0.0002, True), (0.0004, False), (0.01, False)])
-async def test_a_scorer_is_fast_if_its_calls_take_less_than_a_third_of_a_millisecond(
-    clock: Clock, seconds: float, is_fast: bool
-) -> None:
-    for trials in (1, 3):
-        pool = make_pool(clock.scorer(seconds), trials)
-        assert not pool._is_fast
-        score_batch(pool)
-        assert pool._is_fast is is_fast
+async def test_a_scorer_is_fast_if_its_calls_take_less_than_a_third_of_a_millisecond(clock: Clock) -> None:
+    for seconds, is_fast in ((0.0002, True), (0.0004, False), (0.01, False)):
+        for trials in (1, 3):
+            pool = make_pool(clock.scorer(seconds), trials)
+            assert not pool._is_fast
+            score_batch(pool)
+            assert pool._is_fast is is_fast
 
 
 class Emitting:
