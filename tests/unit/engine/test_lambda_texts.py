@@ -85,6 +85,8 @@ def test_a_function_in_c_may_have_no_signature() -> None:
 def test_lambdas_that_return_constants_are_told_apart(load: Any) -> None:
     module = load("checks = [lambda output: 1, lambda output: 1.0, lambda output: 'a', lambda output: None]\n")
     assert [find_lambda_text(check) for check in module.checks] == ["1", "1.0", '"a"', "None"]
+    for text in ("-1", "(1, 2)"):  # Python computes these
+        assert find_lambda_text(load(f"check = lambda output: {text}\n").check) == text
     lines = load("first = lambda output: 1\nlast = lambda output: 1\n")
     assert [find_lambda_text(check) for check in (lines.first, lines.last)] == ["1", "1"]
 
