@@ -244,6 +244,23 @@ async def test_what_an_interrupted_run_does_not_await_is_closed() -> None:
     assert inspect.getcoroutinestate(pending[0][1]) == "CORO_CLOSED"
 
 
+@pytest.mark.usefixtures("clock")
+async def test_a_batch_makes_space_for_trials_that_wait() -> None:
+    pool = make_pool(lambda *_: GOOD, 0)
+    trial = Trial(Case("a", 1), 0, EventLog("demo", None), None)
+    for _ in range(64):
+        pool.channel.add(trial)
+    trial.pending_scorers = 99
+    async with anyio.create_task_group() as group:
+        group.start_soon(pool.channel.put, trial)
+        for _ in range(9):
+            await anyio.lowlevel.checkpoint()
+        assert len(pool.channel) == 64
+        pool._slots.acquire_nowait()
+        await pool._run_batch(anyio.Event(), 1)
+    assert len(pool.channel) == 1
+
+
 class Pause:
     """Something to await that goes on later."""
 
