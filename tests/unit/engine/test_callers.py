@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import sys
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import scoregate
+from scoregate.engine.exit_status import is_called_by_script
 from scoregate.engine.imports import (
     caller_origin,
     find_caller_file,
@@ -45,6 +48,20 @@ def test_frames_of_the_package_are_not_the_users(tmp_path: Path, monkeypatch: py
         compile("def call(): return caller_origin()", str(Path(scoregate.__file__).parent / "through.py"), "exec"), ours
     )
     assert run_in(tmp_path / "a.py", "\n\n\nfound = call()", call=ours["call"]) == Origin("a.py", 4)
+
+
+def test_a_thread_without_code_of_the_user_has_no_origin() -> None:
+    """Such as one that a library in C starts."""
+    scope: dict[str, Any] = {
+        "find": (caller_origin, find_caller_file, is_called_by_script),
+        "found": [],
+        "end": Event(),
+    }
+    text = "def call():\n    try: found.extend(each() for each in find)\n    finally: end.set()"
+    exec(compile(text, str(Path(scoregate.__file__).parent / "through.py"), "exec"), scope)
+    _thread.start_new_thread(scope["call"], ())
+    assert scope["end"].wait(300)
+    assert scope["found"] == [None, None, False]
 
 
 def test_an_origin_can_be_given_where_no_code_starts_the_suite() -> None:

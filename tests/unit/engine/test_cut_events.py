@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scoregate.engine import event_log
 from scoregate.engine.event_log import EventLog
 from scoregate.errors import DiskFull, InvalidEvent, NotRecordable
 from scoregate.kernel.types.event_json import parse_event
-from scoregate.kernel.types.event_values import EventType, HumanReviewField
+from scoregate.kernel.types.event_values import ErrorInfo, EventType, HumanReviewField
 from scoregate.kernel.types.events import CaseFinished
 from scoregate.kernel.types.json_io import MAX_EVENT_BYTES
 
@@ -50,6 +52,11 @@ def test_a_score_stays_if_its_metadata_is_over_the_limit(tmp_path: Path) -> None
     assert event.metadata.startswith('"xxx')
 
 
+def test_a_label_stays_if_its_metadata_is_over_the_limit(tmp_path: Path) -> None:
+    event = record(tmp_path, "labelled", case="a", evaluator="e", label="kind", metadata=HUGE)
+    assert (event.label, event.metadata[:4]) == ("kind", '"xxx')
+
+
 def test_a_text_is_cut_between_characters(tmp_path: Path) -> None:
     event = record(tmp_path, "case_output", case="a", output="é" * MAX_EVENT_BYTES)
     assert set(event.output.partition("…")[0]) == {'"', "é"}
@@ -64,16 +71,55 @@ def test_what_is_large_besides_the_trace_is_cut_too(tmp_path: Path) -> None:
     assert (small.truncated, small.output) == (False, half[:-200])
 
 
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A line of a log. Each log writes the same one."""
+    monkeypatch.setattr(event_log.time, "time", lambda: 1.0)
+    log = EventLog("demo", None)
+    log.emit("case_output", case="a", output="nine", trace="x" * 9999)
+    (line,) = log.lines()
+    return line
+
+
+def emit_with_limit(limit: int, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The event of the same line with a lower limit."""
+    monkeypatch.setattr(event_log, "MAX_EVENT_BYTES", limit)
+    log = EventLog("demo", None)
+    log.emit("case_output", case="a", output="nine", trace="x" * 9999)
+    (line,) = log.lines()
+    return parse_event(line)
+
+
+def test_a_line_is_shorter_than_the_limit(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, is_cut in ((len(line), True), (len(line) + 1, False)):
+        assert ("over the limit" in emit_with_limit(limit, monkeypatch).trace) is is_cut, limit
+
+
+def test_an_output_stays_if_it_needs_less_than_half_of_the_limit(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = len(line) - len(f'"{"x" * 9999}"')
+    for limit, is_truncated in ((2 * others, True), (2 * others + 2, False)):
+        assert emit_with_limit(limit, monkeypatch).truncated is is_truncated, limit
+
+
 def test_an_event_without_a_text_of_users_has_no_such_size(tmp_path: Path) -> None:
     with pytest.raises(InvalidEvent, match=r"a case_finished event … left out: .* bytes are over the limit"):
         EventLog("demo", tmp_path).emit("case_finished", case=HUGE)
 
 
+NAMES: list[tuple[EventType, str, str]] = [
+    ("case_output", "output", "the output"),
+    ("case_started", "input", "the test case"),
+    ("scored", "metadata", "the metadata"),
+    ("labelled", "metadata", "the metadata"),
+    ("suite_started", "params", "it"),
+]
+
+
 def test_an_error_names_what_cannot_be_recorded(tmp_path: Path) -> None:
     log = EventLog("demo", tmp_path)
-    for kind, field, name in (("case_output", "output", "the output"), ("case_started", "input", "the test case")):
-        with pytest.raises(NotRecordable, match=name):
-            log.emit(kind, **{field: object()})  # type: ignore[arg-type]
+    for kind, field, name in NAMES:
+        with pytest.raises(NotRecordable, match=f"^{name} "):
+            log.emit(kind, **{field: object()})
 
 
 def test_a_disk_without_space_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +165,40 @@ def test_only_the_end_of_a_trial_is_progress() -> None:
     assert finished == []
     log.emit("case_finished", case="a")
     assert finished == [None]
+
+
+def test_the_first_event_of_each_log_has_the_number_zero() -> None:
+    for _ in range(2):
+        log = EventLog("demo", None)
+        for number in range(3):
+            log.emit("case_finished", case="a")
+            assert parse_event(list(log.lines())[-1]).seq == number
+
+
+def test_the_file_of_a_log_is_closed_with_it(tmp_path: Path) -> None:
+    for folder in (tmp_path, None):
+        log = EventLog("demo", folder)
+        file = log._file
+        assert not file.closed
+        del log
+        gc.collect()
+        assert file.closed
+
+
+def test_the_file_of_a_log_has_the_permissions_of_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "new").touch()
+    log = EventLog("demo", tmp_path)
+    assert (tmp_path / log.name).stat().st_mode == (tmp_path / "new").stat().st_mode
+
+
+def test_a_log_starts_without_a_report_of_its_end() -> None:
+    log = EventLog("demo", None)
+    assert (log.is_stop_reported, log.timed_out, log.tools, log.name) == (False, False, {}, "")
+
+
+def test_an_error_that_quotes_an_image_keeps_its_text(tmp_path: Path) -> None:
+    """Only inputs, outputs and metadata have media."""
+    text = "no such image: data:image/png;base64,iVBORw0KGgo="
+    event = record(tmp_path, "errored", stage="task", case="a", error=ErrorInfo("E", text))
+    assert event.error.message == text
+    assert not (tmp_path / "media").exists()

@@ -6,7 +6,8 @@ import asyncio
 import functools
 import random
 from time import perf_counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -50,10 +51,14 @@ async def test_code_that_cancels_itself_fails_alone() -> None:
         task = asyncio.current_task()
         assert task is not None
         task.cancel()
+        task.cancel()
         await asyncio.sleep(0)
 
     with pytest.raises(RuntimeError, match="it was cancelled from within"):
         await await_result(cancel_itself())
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
     await asyncio.sleep(0)  # the task itself goes on
     with anyio.move_on_after(0.01) as scope:
         await await_result(asyncio.sleep(_FOREVER_S))
@@ -86,10 +91,10 @@ async def test_a_duration_is_within_the_time_of_its_call() -> None:
 class Clock:
     """The time in seconds, which a test sets; sums of binary fractions are exact."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, check_interval_s: float = 0.001) -> None:
         self.now = 0.0
         monkeypatch.setattr(calls, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(calls, "_CHECK_INTERVAL_S", 0.001)
+        monkeypatch.setattr(calls, "_CHECK_INTERVAL_S", check_interval_s)
 
 
 @pytest.mark.anyio
@@ -118,6 +123,65 @@ async def test_the_clock_of_scoring_stops_while_a_case_runs(monkeypatch: pytest.
         with anyio.fail_after(60):
             await anyio.sleep(_FOREVER_S)
     assert deadline.is_over
+
+
+@pytest.mark.anyio
+async def test_the_clock_stands_until_the_last_of_the_overlapping_calls_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waits = Clock(monkeypatch, check_interval_s=calls._CHECK_INTERVAL_S), list[float]()
+
+    async def check_later(seconds: float) -> None:
+        waits.append(seconds)
+        await anyio.lowlevel.checkpoint()
+
+    async def pass_time(seconds: float) -> float:
+        """Returns how long the deadline waits until it checks again."""
+        clock.now += seconds
+        for _ in range(10):
+            await anyio.lowlevel.checkpoint()
+        return waits[-1]
+
+    monkeypatch.setattr(calls.anyio, "sleep", check_later)
+
+    async def wait(end: anyio.Event) -> None:
+        await end.wait()
+
+    deadline, ends = PausableDeadline(8.0), [anyio.Event() for _ in range(3)]
+    call = deadline.pause_during(wait)
+    async with deadline.enforce(), anyio.create_task_group() as group:
+        assert await pass_time(1.0) == 7.0
+        group.start_soon(call, ends[0])
+        assert await pass_time(50.0) == 7.0
+        for end in ends[1:]:
+            group.start_soon(call, end)
+        assert await pass_time(60.0) == 7.0
+        for end in ends[:2]:
+            end.set()
+            assert await pass_time(70.0) == 7.0, "the last one runs"
+        ends[2].set()
+        assert await pass_time(0.0) == 7.0
+        assert await pass_time(2.0) == 5.0
+        assert await pass_time(4.96875) == 0.05, "it looks twenty times a second at most"
+        assert not deadline.is_over
+        clock.now += 0.03125
+        with anyio.fail_after(60):
+            await anyio.sleep_forever()
+    assert deadline.is_over
+
+
+def test_a_time_limit_is_checked_when_it_may_be_over_and_then_twenty_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, waits, ends = Clock(monkeypatch, check_interval_s=calls._CHECK_INTERVAL_S), list[float](), list[None]()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        clock.now += 7.96875 if seconds == 8.0 else seconds
+
+    monkeypatch.setattr(calls.anyio, "sleep", sleep)
+    deadline = PausableDeadline(8.0)
+    with pytest.raises(StopIteration):
+        deadline._watch(8.0, cast(anyio.CancelScope, SimpleNamespace(cancel=lambda: ends.append(None)))).send(None)
+    assert (waits, ends, deadline.is_over) == ([8.0, 0.05], [None], True)
 
 
 @pytest.mark.anyio

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import json
+import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from scoregate import evaluate
-from scoregate.engine import driver
+from scoregate.engine import client_headers, driver, run
 from scoregate.engine.driver import Front, run_to_end
 from scoregate.engine.environment import Selection
+from scoregate.engine.eval_result import EvalResult
 from scoregate.engine.event_log import EventLog
+from scoregate.engine.exit_status import is_unmeasured
 from scoregate.engine.run import finish_suite, report_failed_suite
+from scoregate.engine.summary import summary
 from scoregate.errors import DiskFull
+from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.event_json import parse_event
-from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool
+from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, EvaluatorInfo, ListedTool, Pending
 from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteStarted
 from scoregate.kernel.types.suite import Case, Description, RunLimits, Scorer, Suite
-from scoregate.kernel.types.usage import UsageMeter
+from scoregate.kernel.types.usage import UsageMeter, current_meter
 
 
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES"):
+    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES", "SCOREGATE_PARTS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -38,6 +45,10 @@ def make_suite(*scorers: Any, **fields: Any) -> Suite:
 
 def read_events(folder: Path) -> list[Event]:
     return [parse_event(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
+
+
+def read_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.glob("*.jsonl"))
 
 
 @pytest.fixture
@@ -136,6 +147,20 @@ def test_a_full_disk_is_one_error_of_the_run(monkeypatch: pytest.MonkeyPatch) ->
     assert raised.value.subgroup(ValueError) is not None
 
 
+def test_the_first_error_of_a_run_decides_whether_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_with(*errors: Exception) -> None:
+        def run_sync(*_: Any, **__: Any) -> None:
+            raise ExceptionGroup("tasks", [ExceptionGroup("scoring", errors)])
+
+        monkeypatch.setattr(driver, "run_sync", run_sync)
+        run_to_end("demo", Front(lambda _: make_suite()))
+
+    with pytest.raises(DiskFull):
+        fail_with(DiskFull("the disk is full"), ValueError("other"))
+    with pytest.raises(ExceptionGroup):
+        fail_with(ValueError("other"), DiskFull("the disk is full"))
+
+
 def test_the_end_of_a_suite_has_what_belongs_to_no_case(tmp_path: Path) -> None:
     spent = Usage(3, cost=0.5, model="m")
     meter = UsageMeter()
@@ -150,6 +175,72 @@ def test_the_end_of_a_suite_has_what_belongs_to_no_case(tmp_path: Path) -> None:
     assert meter.take() is None, "of several variants, the first one has it"
 
 
+def test_the_end_of_a_suite_has_no_field_without_a_value(tmp_path: Path) -> None:
+    finish_suite(EventLog("demo", tmp_path), 0.0)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, SuiteFinished)
+    assert not event.assertion_failed
+    assert not {b"usage", b"tools"} & set(read_bytes(tmp_path).split(b'"'))
+
+
+def test_the_duration_of_a_suite_is_rounded_to_a_tenth_of_a_millisecond(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "perf_counter", lambda: 10.123456)
+    finish_suite(EventLog("demo", tmp_path), 4.0)
+    (event,) = read_events(tmp_path)
+    assert isinstance(event, SuiteFinished)
+    assert event.duration_s == 6.1235
+
+
+def test_a_budget_that_was_spent_outside_of_cases_is_an_error_of_the_suite(tmp_path: Path) -> None:
+    meter = UsageMeter()
+    meter.stop()
+    finish_suite(EventLog("demo", tmp_path, meter), 0.0)
+    error, finished = read_events(tmp_path)
+    assert isinstance(error, Errored)
+    assert (error.error.type, error.stage, finished.type) == ("BudgetSpent", "suite", "suite_finished")
+
+
+@pytest.mark.parametrize("place", ["task", "sync", "async"])
+def test_a_budget_that_was_spent_in_a_case_is_an_error_of_the_suite(place: str) -> None:
+    def spend(name: str) -> None:
+        if name == place:
+            current_meter().stop()
+
+    def task(case: str) -> str:
+        spend("task")
+        return case
+
+    def score(*_: Any) -> Evaluation:
+        spend("sync")
+        return Evaluation(1.0)
+
+    async def score_async(*_: Any) -> Evaluation:
+        spend("async")
+        return Evaluation(1.0)
+
+    result = run_to_end("demo", Front(lambda _: replace(make_suite(score, score_async), task=task)))
+    assert [error.type for error in result.errors] == ["BudgetSpent"]
+
+
+def test_a_suite_says_which_part_of_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    suite = replace(make_suite(), cases=[Case(name, name) for name in "abcd"])
+    monkeypatch.setenv("SCOREGATE_PARTS", json.dumps({"take": {"demo": [[2], 2]}, "leave": [], "others": True}))
+    assert len(run_to_end("demo", Front(lambda _: suite)).cases) == 2
+    started = read_events(tmp_path)[0]
+    assert isinstance(started, SuiteStarted)
+    assert started.part is not None
+    assert (started.cases, started.part.numbers, started.part.of, started.part.cases) == (2, (2,), 2, 4)
+
+
+def test_a_whole_suite_says_nothing_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert not {b"part", b"total", b"concurrency"} & set(read_bytes(tmp_path).split(b'"'))
+
+
 def test_a_suite_that_could_not_run_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
     report_failed_suite("demo", ErrorInfo("ImportError", "no module"))
@@ -160,17 +251,95 @@ def test_a_suite_that_could_not_run_is_recorded(tmp_path: Path, monkeypatch: pyt
     assert (started.cases, error.stage, error.error.message) == (0, "suite", "no module")
 
 
-def test_scorers_over_their_time_limit_end_the_run_with_an_error() -> None:
-    async def slow(*_: Any) -> Evaluation:
-        import anyio
+@pytest.mark.parametrize("kind", ["async", "awaited"])
+def test_scorers_over_their_time_limit_end_the_run_with_an_error(kind: str) -> None:
+    logs: list[EventLog] = []
 
+    class Noting(Front):
+        def end_log(self, log: EventLog) -> bool:
+            logs.append(log)
+            return False
+
+    async def slow(*_: Any) -> Evaluation:
         await anyio.sleep(300)
         return Evaluation(1.0)
 
-    result = run_to_end("demo", Front(lambda _: make_suite(slow, limits=RunLimits(scoring_s=0.01))))
+    score = slow if kind == "async" else lambda *_: slow()
+    result = run_to_end("demo", Noting(lambda _: make_suite(score, limits=RunLimits(scoring_s=0.01))))
     (error,) = result.errors
     assert (error.type, error.message) == (
         "TimeoutError",
         "the evaluators took longer than 0.01 s; unfinished evaluations were cancelled",
     )
+    assert [each.error.type for case in result.cases for each in case.errors] == ["Unfinished"]
+    assert [log.timed_out for log in logs] == [True]
     assert not result.passed
+
+
+def test_a_run_with_a_gateway_names_its_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    named: list[None] = []
+    monkeypatch.setattr(client_headers, "name_calls", lambda: named.append(None))
+    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert named == []
+    monkeypatch.setenv(ADDRESS_VARIABLE, "http://127.0.0.1:1")
+    run_to_end("demo", Front(lambda _: make_suite()))
+    assert named == [None]
+
+
+def test_an_api_knows_whether_a_host_reads_the_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+
+    class Noting(Front):
+        def start(self, suite: Suite, *, alone: bool) -> Any:
+            told.append(alone)
+            return super().start(suite, alone=alone)
+
+        def conclude(self, result: EvalResult, *, alone: bool) -> None:
+            told.append(alone)
+            super().conclude(result, alone=alone)
+
+    run_to_end("demo", Noting(lambda _: make_suite()))
+    monkeypatch.setenv("SCOREGATE_EVENTS", str(tmp_path))
+    run_to_end("demo", Noting(lambda _: make_suite()))
+    assert told == [True, True, False, False]
+    (*_, finished) = read_events(tmp_path)
+    assert isinstance(finished, SuiteFinished)
+    assert not finished.assertion_failed
+
+
+def test_a_suite_runs_in_a_thread_that_does_not_keep_the_process_if_its_api_or_its_time_limit_needs_it() -> None:
+    """A worker thread may hang after its time is over."""
+
+    class InCaller(Front):
+        in_new_thread = False
+
+    async def find_thread(_: Any) -> str:
+        return threading.current_thread().name
+
+    for front, timeout_s, thread in (
+        (Front, None, "scoregate"),
+        (Front, 60.0, "scoregate"),
+        (InCaller, None, threading.current_thread().name),
+        (InCaller, 60.0, "scoregate"),
+    ):
+        suite = replace(make_suite(limits=RunLimits(timeout_s=timeout_s)), task=find_thread)
+        (case,) = run_to_end("demo", front(lambda _, suite=suite: suite)).cases  # type: ignore[misc]
+        assert case.output == thread, (front, timeout_s)
+
+
+def test_a_suite_that_waits_for_people_is_measured() -> None:
+    result = run_to_end("demo", Front(lambda _: make_suite(lambda *_: Pending("Is it kind?"))))
+    assert not is_unmeasured(result)
+    assert summary(result).splitlines() == ["✓ demo: 1 case · 1 unscored · 1 waiting for people"]
+
+
+def test_a_battle_without_an_earlier_output_says_what_it_needs() -> None:
+    def nothing(*_: Any) -> None: ...
+
+    duel, other = (Scorer(EvaluatorInfo(name, battles=name == "duel"), nothing) for name in ("duel", "other"))
+    need = "    nothing was scored: duel needs the output of an earlier run"
+    for scorers, text in (((duel,), f"{need}. `"), ((duel, other), f"{need}, and the other scorers returned None. `")):
+        result = run_to_end("demo", Front(lambda _, scorers=scorers: replace(make_suite(), scorers=scorers)))  # type: ignore[misc]
+        (line,) = summary(result).splitlines()[1:]
+        assert line.startswith(text)

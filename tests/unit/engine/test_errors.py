@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import scoregate
-from scoregate.engine.errors import make_error_info
+from scoregate.engine.errors import EXIT_EXCEPTIONS, make_error_info
 from scoregate.errors import EndpointError
 from scoregate.kernel.types.event_values import MAX_TRACEBACK
 
@@ -56,10 +57,36 @@ def test_a_traceback_begins_in_the_users_code() -> None:
 
 
 def test_a_deep_traceback_has_its_last_twenty_frames() -> None:
-    scope = compile_in("/home/ana/evals/demo.py", "def dive(n): return 1 / n if n == 0 else dive(n - 1)")
-    info = make_error_info(catch(lambda: scope["dive"](60)))
-    assert info.traceback.count('File "/home/ana/evals/demo.py"') <= 20
+    calls = [f"def f{number}(): return f{number + 1}()" for number in range(60)]
+    scope = compile_in("/evals/demo.py", "\n".join([*calls, "def f60(): return 1 / 0"]))
+    info = make_error_info(catch(scope["f0"]))
+    names = [line.rpartition(" in ")[2] for line in info.traceback.splitlines() if line.startswith("  File")]
+    assert names == [f"f{number}" for number in range(41, 61)]
     assert len(info.traceback) <= MAX_TRACEBACK
+
+
+def test_an_interrupt_or_the_end_of_the_loop_ends_the_run_and_others_are_results() -> None:
+    for kind in (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+        assert issubclass(kind, EXIT_EXCEPTIONS), kind
+    for error in (SystemExit(2), TimeoutError(), ValueError()):
+        assert not isinstance(error, EXIT_EXCEPTIONS), error
+        assert make_error_info(error).type == type(error).__name__
+
+
+def test_every_error_has_a_text() -> None:
+    class Unreadable(Exception):
+        def __str__(self) -> str:
+            raise OSError("closed")
+
+    group = ExceptionGroup("two", [ValueError("a"), KeyError("b")])
+    for error, text in (
+        (ValueError("no"), "no"),
+        (ValueError(), "ValueError"),
+        (EndpointError(""), "EndpointError"),
+        (Unreadable(), "(its message cannot be shown: OSError)"),
+        (group, "two (2 sub-exceptions): ValueError: a; KeyError: 'b'"),
+    ):
+        assert make_error_info(error).message == text
 
 
 def test_an_error_of_ours_has_its_message_and_its_advice() -> None:

@@ -7,7 +7,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +30,9 @@ def test_a_script_is_the_file_that_python_was_started_with(monkeypatch: pytest.M
     assert call_from(script)
     assert not call_from({**script, "__name__": "evals.demo"}), "a module that a script imports"
     assert not call_from({"__name__": "__main__"}), "the cell of a notebook"
+    with monkeypatch.context() as interactive:
+        interactive.setattr(sys, "flags", SimpleNamespace(interactive=1))
+        assert not call_from(script), "a prompt follows"
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     assert not call_from(script), "a prompt, in which a file was executed"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -78,3 +80,28 @@ def test_a_function_in_c_may_have_no_signature() -> None:
     assert [each.name for each in read_parameters(len)] == ["obj"]
     with pytest.raises(ValueError, match="no signature found"):
         read_parameters(dict)
+
+
+def test_lambdas_that_return_constants_are_told_apart(load: Any) -> None:
+    module = load("checks = [lambda output: 1, lambda output: 1.0, lambda output: 'a', lambda output: None]\n")
+    assert [find_lambda_text(check) for check in module.checks] == ["1", "1.0", '"a"', "None"]
+    for text in ("-1", "(1, 2)"):  # Python computes these
+        assert find_lambda_text(load(f"check = lambda output: {text}\n").check) == text
+    lines = load("first = lambda output: 1\nlast = lambda output: 1\n")
+    assert [find_lambda_text(check) for check in (lines.first, lines.last)] == ["1", "1"]
+
+
+def test_a_lambda_that_is_like_the_one_around_it_has_no_text(load: Any) -> None:
+    module = load("make = lambda output: lambda output: output\nmade = make(1)\n")
+    assert (find_lambda_text(module.make), find_lambda_text(module.made)) == ("lambda output: output", "lambda")
+
+
+def test_a_lambda_in_a_zip_file_has_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ZipFile(tmp_path / "evals.zip", "w") as file:
+        file.writestr("lambdas_in_zip.py", "check = lambda output: output > 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "evals.zip")
+    module = importlib.import_module("lambdas_in_zip")
+    try:
+        assert find_lambda_text(module.check) == "output > 1"
+    finally:
+        del sys.modules["lambdas_in_zip"]

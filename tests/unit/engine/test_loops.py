@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 
+import anyio
 import pytest
 
+from scoregate.engine import sync
 from scoregate.engine.sync import run_sync, run_sync_and_close
 from scoregate.kernel.types.cleanup import CLEANUPS
 
@@ -117,3 +122,54 @@ def test_what_a_function_opened_is_closed_before_the_result_is_returned() -> Non
 
     assert run_sync_and_close(use) == "result"
     assert events == ["used", "closed"]
+
+
+@pytest.fixture
+def handlers(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """What is called at the end of a process that has run nothing so far."""
+    found: list[Callable[[], None]] = []
+    monkeypatch.setattr(sync, "_runners", {})
+    monkeypatch.setattr(atexit, "register", found.append)
+    return found
+
+
+def test_the_shared_loop_is_closed_at_the_end_of_the_process(handlers: list[Callable[[], None]]) -> None:
+    events: list[str] = []
+
+    async def generate() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            events.append("closed")
+
+    async def begin() -> AsyncIterator[int]:
+        generator = generate()
+        await anext(generator)
+        return generator
+
+    generator = run_sync(begin)
+    loop = run_sync(find_loop)
+    task = loop.create_task(asyncio.sleep(300))
+    (end,) = handlers
+    assert events == []
+    end()
+    assert (events, task.cancelled(), loop.is_closed()) == (["closed"], True, True)
+    end()  # a loop that an error closed is not closed again
+    del generator
+
+
+def test_a_new_thread_is_no_part_of_the_loop_of_its_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    library: ContextVar[str | None] = ContextVar("library", default=None)
+    sniffio: Any = ModuleType("sniffio")
+    sniffio.current_async_library_cvar = library
+    monkeypatch.setitem(sys.modules, "sniffio", sniffio)
+    token = library.set("asyncio")
+    seen: list[str | None] = []
+    monkeypatch.setattr(anyio, "run", lambda _: seen.append(library.get()))
+    try:
+        run_sync(find_thread, in_new_thread=True)
+        monkeypatch.setitem(sys.modules, "sniffio", None)
+        run_sync(find_thread, in_new_thread=True)
+    finally:
+        library.reset(token)
+    assert seen == [None, "asyncio"]

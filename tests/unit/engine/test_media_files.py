@@ -63,6 +63,36 @@ def test_ten_thousand_media_in_one_case_are_an_error(tmp_path: Path) -> None:
     assert read_events(tmp_path) == []
 
 
+def test_a_case_has_at_most_a_hundred_media(tmp_path: Path) -> None:
+    media = [Media.from_bytes(RED + bytes([number])) for number in range(101)]
+    EventLog("demo", tmp_path).emit("case_output", output=media[:100], **KEY)
+    assert len(read_media(tmp_path)) == 100
+    with pytest.raises(MediaError, match="has 101 images and recordings, and 100 are the most"):
+        EventLog("demo", tmp_path).emit("case_output", output=media, **KEY)
+
+
+def test_the_limit_of_a_script_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(media_files, "MOST_IN_PROCESS", len(RED) + len(GREEN) - 1)
+    log = EventLog("demo", tmp_path)
+    log.emit("case_output", output=Media.from_bytes(RED), **KEY)
+    with pytest.raises(MediaError, match="of this script have more than"):
+        log.emit("case_output", output=Media.from_bytes(GREEN), **KEY)
+
+
+def test_a_reference_of_an_earlier_run_needs_no_file(tmp_path: Path) -> None:
+    reference = {**Media.from_bytes(RED).reference(), "media": f"sha256:{'0' * 64}"}
+    EventLog("demo", tmp_path).emit("case_output", output=[reference], **KEY)
+    (event,) = read_events(tmp_path)
+    assert (event["output"], read_media(tmp_path)) == ([reference], {})
+
+
+def test_audio_in_a_message_is_a_file_too(tmp_path: Path) -> None:
+    audio = {"data": b64encode(BEEP).decode(), "format": "wav"}
+    log = EventLog("demo", tmp_path)
+    log.emit("case_output", output=[{"type": "input_audio", "input_audio": audio}], **KEY)
+    assert list(read_media(tmp_path).values()) == [BEEP]
+
+
 def test_a_script_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media_files, "MOST_IN_PROCESS", len(RED) + len(GREEN))
     log, media = EventLog("demo", tmp_path), [Media.from_bytes(data) for data in (RED, RED, GREEN, BEEP)]

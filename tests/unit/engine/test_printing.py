@@ -29,3 +29,10 @@ def test_unencodable_text_becomes_a_question_mark(monkeypatch: pytest.MonkeyPatc
     print_text("✓ ok")
     out.flush()
     assert out.buffer.getvalue() == b"? ok\n"  # type: ignore[attr-defined]
+
+
+def test_a_stream_without_an_encoding_gets_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    print_text("✓ ok")
+    assert out.getvalue() == "✓ ok\n"

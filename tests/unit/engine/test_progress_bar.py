@@ -60,9 +60,10 @@ def test_each_step_advances_the_bar(bars: list[Bar]) -> None:
 def test_there_is_no_bar_where_nobody_sees_it(bars: list[Bar], monkeypatch: pytest.MonkeyPatch) -> None:
     with show_progress("hours", 3, shown=False) as advance:
         advance()
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with show_progress("hours", 3, shown=True) as advance:
-        advance()
+    with monkeypatch.context() as without_rich:
+        without_rich.setitem(sys.modules, "rich.console", None)
+        with show_progress("hours", 3, shown=True) as advance:
+            advance()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     with show_progress("hours", 3, shown=True) as advance:
         advance()

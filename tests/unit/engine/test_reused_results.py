@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -95,6 +96,24 @@ def test_the_log_has_what_was_measured(offer: Offer) -> None:
     assert {name: each.score for name, each in case.evaluations.items()} == {"good": 0.5}
     assert {name: each.label for name, each in case.labels.items()} == {"tone": "kind"}
     assert case.unscored == ("brief",)
+
+
+def test_what_is_known_of_an_output_is_in_the_log_too(offer: Offer) -> None:
+    known = {
+        "output": "ni… left out",
+        "duration_ms": 12.0,
+        "attempts": 2,
+        "usage": {"input_tokens": 3, "cost": 0.5},
+        "truncated": True,
+        "trace": {"spans": []},
+        "review_outputs": [{"name": "answer", "value": "nine", "content_type": "text"}],
+    }
+    log = EventLog("demo", None)
+    assert Replay(SUITE, offer.write({**RESULT, **known}))(Trial(SUITE.cases[0], 0, log, None))
+    output = next(event for line in log.lines() if (event := json.loads(line))["type"] == "case_output")
+    assert {name: output[name] for name in known} == known
+    (case,) = make_result([log]).cases
+    assert (case.suite, case.truncated, case.attempts) == (0, True, 2)
 
 
 def test_the_first_run_of_a_result_is_remembered(offer: Offer) -> None:

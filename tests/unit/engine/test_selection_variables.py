@@ -151,6 +151,12 @@ def test_variants_run_the_cases_that_are_selected_in_one_of_them() -> None:
         assert (list(suite.variants), "".join(case.hash for case in suite.cases)) == (taken, hashes), keyword
 
 
+def test_a_keyword_can_name_what_a_suite_runs_against() -> None:
+    variants: list[Any] = [{"target": "small"}, {"target": "large"}]
+    suite = select_suite(make_suite(variants=variants), Selection(choice=CaseChoice(keyword="large")))
+    assert list(suite.variants) == variants[1:]
+
+
 def test_a_partial_run_knows_the_number_of_all_trials() -> None:
     suite = make_suite([Case("a", 1, repeats=3), Case("b", 2)])
     assert select_suite(suite, Selection(hashes={"demo": ("b",)})).total is None

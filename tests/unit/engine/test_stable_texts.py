@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import linecache
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -54,6 +59,103 @@ def test_a_digest_has_sixteen_digits_and_depends_on_each_part() -> None:
     assert digest("a") == digest("a")
     assert len(digest("a")) == len(digest()) == 16
     assert len({digest("a"), digest("a", "b"), digest("ab"), digest("\ud800")}) == 4
+
+
+MODULE = """
+def task(first: int, /, *others, key=None) -> str:
+    \"\"\"A task.\"\"\"
+    return task(first) + nothing() + u'a' + f'{key:>{first}} of {key}'
+
+
+async def nothing():
+    \"\"\"Nothing.\"\"\"
+
+
+class Outer:
+    class Inner:
+        pass
+"""
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    """A module with this source."""
+    (tmp_path / "module_of_tests.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("module_of_tests")
+    del sys.modules["module_of_tests"]
+    clear_source_cache()
+    linecache.clearcache()
+
+
+def test_the_text_of_a_source_is_the_same_in_all_versions(module: ModuleType) -> None:
+    """Digests of it are in the records of earlier runs."""
+    task, nothing = sources_by_name(module.__name__, "task")
+    assert nothing == "AsyncFunctionDef(name='nothing',args=arguments(),body=[Pass()])"
+    assert task == (
+        "FunctionDef(name='task',args=arguments(posonlyargs=[arg(arg='first')],vararg=arg(arg='others'),"
+        "kwonlyargs=[arg(arg='key')],kw_defaults=[Constant()]),body=[Return(value=BinOp(left=BinOp(left=BinOp("
+        "left=Call(func=Name(id='task',ctx=Load()),args=[Name(id='first',ctx=Load())]),op=Add(),"
+        "right=Call(func=Name(id='nothing',ctx=Load()))),op=Add(),right=Constant(value='a')),op=Add(),"
+        "right=JoinedStr(values=[FormattedValue(value=Name(id='key',ctx=Load()),conversion=-1,"
+        "format_spec=JoinedStr(values=[Constant(value='>'),FormattedValue(value=Name(id='first',ctx=Load()),"
+        "conversion=-1)])),Constant(value=' of '),FormattedValue(value=Name(id='key',ctx=Load()),conversion=-1)])))])"
+    )
+
+
+def test_an_empty_part_of_a_text_is_left_out(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some Python versions have one at the end of a format."""
+    expected = list(sources_by_name(module.__name__, "task"))
+    parse = ast.parse
+
+    def parse_with_empty_parts(source: str) -> ast.Module:
+        tree = parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                node.values.append(ast.Constant(""))
+        return tree
+
+    monkeypatch.setattr(ast, "parse", parse_with_empty_parts)
+    clear_source_cache()
+    assert list(sources_by_name(module.__name__, "task")) == expected
+
+
+def test_a_changed_module_has_its_new_source_after_the_cache_is_cleared(module: ModuleType) -> None:
+    known = list(sources_by_name(module.__name__, "nothing"))
+    assert module.__file__ is not None
+    Path(module.__file__).write_text("def nothing(): return 5\n", encoding="utf-8")
+    linecache.clearcache()
+    assert list(sources_by_name(module.__name__, "nothing")) == known
+    clear_source_cache()
+    (text,) = sources_by_name(module.__name__, "nothing")
+    assert "Constant(value=5)" in text
+
+
+def test_a_class_in_a_class_has_the_source_of_the_outer_one(module: ModuleType) -> None:
+    assert list(sources_by_name(module.__name__, "Outer.Inner")) == list(sources_by_name(module.__name__, "Outer"))
+    assert fingerprint_object(module.Outer.Inner()).source is not None
+
+
+@pytest.mark.parametrize("name", ["builtins", "abc", "typing", "typing_extensions"])
+def test_bases_of_python_are_no_part_of_a_source(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = type("Base", (), {"__module__": name})
+
+    class Own(base):  # type: ignore[misc, valid-type]
+        pass
+
+    assert fingerprint_object(Own()).source is None, "it is made up, so no module has its source"
+    monkeypatch.setattr(importlib.import_module(name), "Base", base, raising=False)
+    assert fingerprint_object(Own()).source == digest(*sources_by_name(__name__, Own.__qualname__))
+
+
+def test_a_function_that_calls_itself_has_a_source() -> None:
+    def make() -> Any:
+        def inner(number: int) -> int:
+            return inner(number - 1) if number else 0
+
+        return inner
+
+    assert fingerprint_function(make()).source is not None
 
 
 def parameters(evaluator: object, **options: Any) -> str | None:

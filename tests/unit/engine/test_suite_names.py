@@ -44,3 +44,20 @@ def test_other_parameters_make_another_suite(tmp_path: Path) -> None:
     assert problems("hours", tmp_path, {"k": 3}) == ""
     assert problems("hours", tmp_path) == ""
     assert "ran before" in problems("hours", tmp_path, {"k": 4}, {"tools": {"a", "b"}, "k": 1})
+
+
+def test_a_suite_of_unknown_origin_and_no_parameters_is_reported_too(tmp_path: Path) -> None:
+    assert claim_name("hours", None, tmp_path) == ()
+    (problem,) = claim_name("hours", None, tmp_path)
+    assert problem.message.startswith("suite 'hours': a suite with this name ran before; give each")
+    assert claim_name("days", None, None) == claim_name("days", None, None) == ()
+
+
+def test_the_order_of_parameters_makes_no_other_suite(tmp_path: Path) -> None:
+    assert problems("hours", tmp_path, {"b": 1, "a": 1}) == ""
+    assert "ran before" in problems("hours", tmp_path, {"a": 1, "b": 1})
+
+
+def test_the_first_suite_with_one_of_the_parameters_is_named(tmp_path: Path) -> None:
+    assert problems("hours", tmp_path, {"k": 1}, line=3) == problems("hours", tmp_path, {"k": 2}, line=5) == ""
+    assert "(evals/x.py:3)" in problems("hours", tmp_path, {"k": 1}, {"k": 2}, line=7)

@@ -55,9 +55,64 @@ def test_failed_cases_follow_with_the_reasons() -> None:
     ]
 
 
+def test_a_failed_case_lists_only_what_it_missed() -> None:
+    """It may have scores that pass, or that have no threshold."""
+    scorers = [is_a, lambda output: output == "b", lambda output: len(output) / 4]
+    assert list_lines(run(scorers, ["b"]))[1:] == ["    failed b: is_a 0, not ≥ 1"]
+
+
+def test_failed_cases_and_cases_with_errors_are_listed() -> None:
+    def check(output: str) -> Any:
+        if output == "c":
+            raise ValueError("no")
+        return output == "a"
+
+    lines = list_lines(run(check, concurrency=1))
+    assert [line.split(" (at ")[0] for line in lines] == [
+        "✗ demo: 3 cases · 1 passed · 1 failed · 1 errored · check 0.500",
+        "    failed b: check 0, not ≥ 1",
+        "    errored c: check: ValueError: no",
+    ]
+
+
+def test_the_first_line_leaves_out_scorers_without_a_score() -> None:
+    def silent(output: str) -> None: ...
+
+    assert list_lines(run([is_a, silent], ["a"])) == ["✓ demo: 1 case · 1 passed · is_a 1.000"]
+
+
+def test_a_suite_in_which_nothing_was_scored_says_why() -> None:
+    for scorers, why in (
+        ([], "the suite has no scorers or evaluators"),
+        (lambda output: None, "every scorer returned None"),  # noqa: ARG005
+    ):
+        assert list_lines(run(scorers, ["a"]))[1:] == [f"    nothing was scored: {why}"]
+    assert list_lines(run(is_a, []))[1:] == ["    suite 'demo': the data has no cases"]
+
+
+def test_a_line_has_at_most_three_hundred_characters() -> None:
+    for length, shown in ((300, "x" * 300), (301, f"{'x' * 299}…")):
+        problem = ErrorInfo("InvalidSuite", "x" * length)
+        assert list_lines(replace(copy_result(run(is_a, ["a"])), errors=(problem,)))[1:] == [f"    {shown}"]
+
+
+def test_five_texts_of_advice_are_shown() -> None:
+    problems = tuple(ErrorInfo("E", f"p{number}", advice=f"Do {number}.") for number in range(6))
+    lines = list_lines(replace(copy_result(run(is_a, ["a"])), errors=problems))
+    assert [line.strip() for line in lines if "→" in line] == [f"→ Do {number}." for number in range(5)]
+
+
+def test_eight_rankings_of_variants_are_shown() -> None:
+    def checks(output: str) -> dict[str, bool]:
+        return {f"s{number}": output == "a" for number in range(9)}
+
+    lines = list_lines(run(checks, ["a", "b"], {"one": str, "two": str}))
+    assert len([line for line in lines if line.startswith(("  s", "  checks"))]) == 8
+
+
 def test_errors_name_the_function_and_the_line(tmp_path: Path) -> None:
     scope: dict[str, Any] = {}
-    code = "def task(input):\n    return 1 / 0\n"
+    code = "def task(input):\n    return divide(1, 0)\ndef divide(a, b):\n    return a / b\n"
     (tmp_path / "demo.py").write_text(code, encoding="utf-8")
     exec(compile(code, str(tmp_path / "demo.py"), "exec"), scope)
 
@@ -65,7 +120,7 @@ def test_errors_name_the_function_and_the_line(tmp_path: Path) -> None:
         raise KeyError(output)
 
     text = list_lines(run([], ["a"], scope["task"]))[1]
-    assert text == "    errored a: fn: ZeroDivisionError: division by zero (at demo.py:2: return 1 / 0)"
+    assert text == "    errored a: fn: ZeroDivisionError: division by zero (at demo.py:4: return a / b)"
     assert list_lines(run(broken, ["a"]))[1].startswith("    errored a: broken: KeyError: 'a' (at ")
 
 
@@ -151,7 +206,7 @@ def test_a_table_has_at_most_a_hundred_rows() -> None:
     html = run(is_a, [f"<{number}>" for number in range(103)])._repr_html_()
     assert html.count("<tr>") == 101
     assert "<p>… and 3 more</p>" in html
-    assert "… and" not in run(is_a)._repr_html_()
+    assert "… and" not in run(is_a, [str(number) for number in range(100)])._repr_html_()
 
 
 def test_a_table_shows_what_each_case_has() -> None:

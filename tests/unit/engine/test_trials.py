@@ -80,7 +80,7 @@ def test_the_log_names_only_what_is_known() -> None:
     emit_result(trial, "e", Evaluation(1.0), UsageMeter())
     emit_result(trial, "broken", ValueError("no"), UsageMeter())
     text = b"".join(trial.log.lines())
-    for field in (b"usage", b"threshold", b"metadata", b"origin", b"reused"):
+    for field in (b"usage", b"threshold", b"metadata", b"origin", b"reused", b"dataset_item_id", b"review_inputs"):
         assert b'"%s"' % field not in text
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import fields
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from scoregate import evaluate
 from scoregate.errors import MissingExtra
 from scoregate.evals import EvalResult
+from scoregate.kernel.types.runs.run import SuiteResult
 from scoregate.testing.models import BaseTestEvaluator, Evaluation, Threshold
 from scoregate.testing.run import run_test_suite
 
@@ -84,6 +87,44 @@ def test_a_result_is_a_data_frame() -> None:
     assert frame["has"].isna().sum() == 1
 
 
+@pytest.fixture
+def _rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the place of pandas: a data frame is the list of its rows."""
+    pandas: Any = ModuleType("pandas")
+    pandas.DataFrame = list
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+
+
+@pytest.mark.usefixtures("_rows")
+def test_a_row_of_a_data_frame_has_what_is_known_of_a_case() -> None:
+    result = run()
+    rows = {row["name"]: row for row in result.to_pandas()}
+    assert list(rows) == [case.name for case in result.cases]
+    names = ["id", "name", "repeat", "status", "input", "expected", "output", "duration_s", "tags"]
+    assert list(rows["close?"]) == [*names, "has", "len(output) / 20"]
+    assert {name: rows["close?"][name] for name in names if name not in ("id", "duration_s")} == {
+        "name": "close?", "repeat": 0, "status": "failed", "input": "close?", "expected": "17", "output": "From 9.",
+        "tags": [],
+    }  # fmt: skip
+    case = next(case for case in result.cases if case.name == "close?")
+    assert case.duration_ms is not None
+    assert (rows["close?"]["id"], rows["close?"]["duration_s"]) == (case.hash, case.duration_ms / 1000)
+    assert [rows["raise"][name] for name in ("output", "duration_s", "has")] == [None, None, None]
+
+
+@pytest.mark.usefixtures("_rows")
+def test_a_case_without_a_field_input_is_its_own_input() -> None:
+    for data, shown in (({"question": "a"}, {"question": "a"}), ("the input", "the input"), ({"input": 3}, 3)):
+        (row,) = evaluate("demo", data=[data], task=lambda **_: "", scorers=lambda: 1.0).to_pandas()
+        assert row["input"] == shown
+
+
+@pytest.mark.usefixtures("_rows")
+def test_rows_of_variants_have_their_name() -> None:
+    result = evaluate("demo", data=["a"], task={"one": str, "two": str}, scorers=lambda: 1.0)
+    assert [(row["variant"], row["name"]) for row in result.to_pandas()] == [("one", "a"), ("two", "a")]
+
+
 def test_a_missing_pandas_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtra, match="pip install pandas"):
@@ -110,6 +151,14 @@ def test_run_test_suite_returns_the_same_type() -> None:
     assert grid._repr_html_().count("<table>") == 2
     with pytest.raises(ValueError, match="compare two of its `variants`"):
         grid.compare(result)
+    with pytest.raises(ValueError, match="compare two of its `variants`"):
+        result.compare(grid)
+    plain = SuiteResult(**{each.name: getattr(result, each.name) for each in fields(SuiteResult)})
+    assert [row.delta for row in result.compare(plain).rows] == [0.0], "the result of any API"
+    one = suite(grid_search_params={"a": [1]})
+    assert (one.variants, list(one.by_variant)) == ((), ["a=1"])
+    assert one.by_variant["a=1"] is one
+    assert [row.delta for row in grid.variants[0].compare(grid.variants[1]).rows] == [0.0]
 
 
 def test_a_result_with_variants_has_the_trials_of_all() -> None:
