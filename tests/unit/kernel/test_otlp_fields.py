@@ -156,7 +156,7 @@ def test_attributes_that_are_not_valid_are_refused(value: Any) -> None:
     ],
 )
 def test_ids_and_times_that_are_not_valid_are_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(OtlpError, match="it is not OTLP JSON: (Value|Type)Error: "):
+    with pytest.raises(OtlpError, match=r"it is not OTLP JSON: (Value|Type)Error: "):
         read_span(**fields)
 
 
@@ -171,7 +171,7 @@ def test_messages_about_requests_that_are_not_valid_are_short() -> None:
 def test_an_id_has_a_number_of_hexadecimal_digits() -> None:
     assert check_id("0A", 2) == "0a"
     for value in ("0", "00", "0A0", "xy", 10, None, b"0a"):
-        with pytest.raises(ValueError, match="hexadecimal|invalid literal"):
+        with pytest.raises(ValueError, match=r"hexadecimal|invalid literal"):
             check_id(value, 2)
 
 
@@ -224,7 +224,7 @@ def test_fields_of_a_span_in_protobuf_may_be_missing() -> None:
         status.code = code
         (read,) = parse_protobuf(request.SerializeToString())
         assert read.span.error == error
-    with pytest.raises(OtlpError, match="it is not OTLP in protobuf: .*hexadecimal digits"):
+    with pytest.raises(OtlpError, match=r"it is not OTLP in protobuf: .*hexadecimal digits"):
         parse_protobuf(make_message(span_id=b"\xcd").SerializeToString())
     with pytest.raises(OtlpError, match="it is not OTLP in protobuf: "):
         parse_protobuf(b"\xff\xff\xff")
