@@ -171,3 +171,22 @@ def test_a_case_is_graded_by_any_kind_of_check() -> None:
         SkillCase("a", "p", expected_output="o"),
     ):
         assert is_graded(case)
+
+
+def test_almost_the_name_of_a_field_is_a_problem() -> None:
+    for name in (
+        "prompt",
+        "query",
+        "expectations",
+        "assertions",
+        "expected_output",
+        "files",
+        "should_trigger",
+        "checks",
+    ):
+        parsed = parse({"prompt": "p", f"{name[:-1]}z": 1})
+        assert parsed.problems == (f'e.json:1: there is no field "{name[:-1]}z"; do you mean {name}?',)
+    for name in ("skill_name", "version", "description", "evals"):
+        parsed = parse({"prompt": "p"}, **{f"{name[:-1]}z": 1})
+        assert parsed.problems == (f'e.json:1: there is no field "{name[:-1]}z"; do you mean {name}?',)
+    assert parse({"prompt": "p", "id": 1, "tags": [], "name": "n"}, version=1, description="d").notices == ()

@@ -271,7 +271,7 @@ def test_fields_of_graders_without_an_effect_are_named(tmp_path: Path) -> None:
     [
         "{type: file, config: {must_exist: [../a]}}",
         "{type: file, config: {must_not_exist: [../a]}}",
-        "{type: file, config: {content_patterns: [{path: ../a, must_match: [b]}]}}",
+        "{type: file, config: {content_patterns: [{path: ../a, must_match: [b]}, {path: c}]}}",
         "{type: diff, config: {expected_files: [{path: ../a, contains: [b]}]}}",
     ],
 )

@@ -121,3 +121,64 @@ def test_prompts_for_triggers_are_cases_without_an_id(tmp_path: Path) -> None:
     assert (found.problems, found.files, found.notices) == ((f"{name}:3: prompt is missing",), (name,), ())
     write(tmp_path, {"trigger_tests.yaml": "[a]"})
     assert read(tmp_path, "tasks: []").problems == (f"{name}:1: it must be an object",)
+
+
+DOCUMENT = ("name", "description", "skill", "version", "tasks", "graders", "hooks", "tasks_from")
+DOCUMENT_UNUSED = ("config", "inputs", "range", "metrics", "baseline")
+TASK = (
+    "id",
+    "name",
+    "description",
+    "enabled",
+    "context_dir",
+    "tags",
+    "inputs",
+    "expected",
+    "graders",
+    "timeout_seconds",
+)
+GRADER = ("script", "rubric", "assertions", "type", "name", "config", "weight", "model", "description")
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ((*DOCUMENT, *DOCUMENT_UNUSED), "{0}: x\n{tasks}"),
+        ((*TASK, "timeout_seconds"), "tasks:\n- {{id: a, inputs: {{prompt: p}}, {0}: x}}"),
+        (("prompt", "files", "environment", "context"), "tasks: [{{id: a, inputs: {{prompt: p, {0}: x}}}}]"),
+        (("path", "content"), "tasks: [{{id: a, inputs: {{prompt: p, files: [{{path: b, {0}: x}}]}}}}]"),
+        (
+            GRADER,
+            "{tasks}\ngraders:\n- {{type: text, config: {{contains: [a]}}, {0}: x}}",
+        ),
+        (
+            ("before_run", "before_task", "after_run", "after_task"),
+            "{tasks}\nhooks: {{{0}: x}}",
+        ),
+    ],
+)
+def test_almost_the_name_of_a_field_is_a_problem(tmp_path: Path, names: tuple[str, ...], text: str) -> None:
+    for name in names:
+        wrong = f"{name}x"
+        (problem, *_) = read(tmp_path, text.format(wrong, tasks="tasks: [{id: a, inputs: {prompt: p}}]")).problems
+        assert problem.endswith(f': there is no field "{wrong}"; do you mean {name}?')
+
+
+def test_known_fields_without_an_effect_are_named(tmp_path: Path) -> None:
+    head = "name: n\ndescription: d\nskill: s\nversion: 1\nhooks: {}\ngraders: []\n"
+    task = "{id: a, name: n, description: d, enabled: true, context_dir: c, tags: [], graders: [], expected: {}, %s}"
+    text = f"{head}tasks:\n- {task % 'inputs: {prompt: p, files: [], environment: null}'}"
+    assert read(tmp_path, text).notices == ()
+    found = read(tmp_path, f"{text}\n- {{id: b, inputs: {{prompt: q, context: x}}, timeout_seconds: 5}}")
+    assert found.notices == (f"{FILE}: these fields have no effect: 'timeout_seconds' (line 9), 'context' (line 9)",)
+    unused = read(tmp_path, f"{text}\n" + "".join(f"{name}: x\n" for name in DOCUMENT_UNUSED))
+    names = ", ".join(f"'{name}' (line {line})" for line, name in enumerate(DOCUMENT_UNUSED, 9))
+    assert unused.notices == (f"{FILE}: these fields have no effect: {names}",)
+
+
+def test_fields_of_files_and_triggers_without_an_effect_are_named(tmp_path: Path) -> None:
+    write(tmp_path, {"trigger_tests.yaml": "skill: s\nodd: 1\nshould_trigger_prompts: [{prompt: p, more: 1}]"})
+    found = read(tmp_path, "tasks: [{id: a, inputs: {prompt: p, files: [{path: x, other: 1}]}}]")
+    places = "'other' (line 1), 'odd' ({0}:2), 'more' ({0}:3)".format(f"{FOLDER}/trigger_tests.yaml")
+    assert found.notices == (f"{FILE}: these fields have no effect: {places}",)
+    assert not found.problems
