@@ -1,0 +1,124 @@
+"""The types of fields of evaluations, usages and labels, and scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scoregate.kernel.types.evaluation import (
+    Assertion,
+    Evaluation,
+    EvaluationOverride,
+    Label,
+    Scale,
+    Threshold,
+    Usage,
+    is_plain,
+    require_number,
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Usage(output_tokens=1.5), "Usage.output_tokens must be of type Integral, not 1.5 (float)"),
+        (lambda: Usage(cached_tokens="1"), "Usage.cached_tokens must be of type Integral, not '1' (str)"),
+        (lambda: Usage(calls=None), "Usage.calls must be of type Integral, not None (NoneType)"),
+        (lambda: Usage(stored=1.0), "Usage.stored must be of type Integral, not 1.0 (float)"),
+        (lambda: Usage(model=5), "Usage.model must be of type str, not 5 (int)"),
+        (lambda: Usage(answer=5), "Usage.answer must be of type str, not 5 (int)"),
+        (lambda: Usage(unpriced=5), "Usage.unpriced must be of type str, not 5 (int)"),
+        (lambda: Usage(cached=1), "Usage.cached must be of type bool, not 1 (int)"),
+        (lambda: Usage(cost=True), "Usage.cost must be a number, not True (bool)"),
+        (lambda: Label(5), "Label.label must be of type str, not 5 (int)"),
+        (lambda: Label("a", usage=5), "Label.usage must be of type Usage, not 5 (int)"),
+        (lambda: Evaluation(1, 0.5), "Evaluation.threshold must be of type Threshold, not 0.5 (float)"),
+        (lambda: Evaluation(1, usage=5), "Evaluation.usage must be of type Usage, not 5 (int)"),
+        (lambda: Evaluation(1, assertions=5), "Evaluation.assertions must be of type Sequence, not 5 (int)"),
+        (lambda: Evaluation(1, assertions=[5]), "each of Evaluation.assertions must be of type Assertion, not 5 (int)"),
+        (lambda: Assertion(5, True, True), "Assertion.criterion must be of type str, not 5 (int)"),
+        (lambda: Assertion("a", 2, True), "Assertion.passed must be a bool, not 2 (int)"),
+        (lambda: Assertion("a", True, "no"), "Assertion.required must be a bool, not 'no' (str)"),
+        (lambda: Assertion("a", True, True, 5), "Assertion.metadata must be of type Mapping, not 5 (int)"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_named(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError) as exc_info:
+        make()
+    assert str(exc_info.value) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"), [(inf, "must be finite, not inf"), (10**400, "is too large for a float")]
+)
+def test_a_number_must_be_finite(value: float, problem: str) -> None:
+    for make, name in ((lambda: Usage(cost=value), "Usage.cost"), (lambda: require_number(value, "it"), "it")):
+        with pytest.raises(ValueError, match=f"^{name} {problem}"):
+            make()
+
+
+@pytest.mark.parametrize("score", [-0.001, 1.001, 2, -1])
+def test_a_score_outside_of_its_range_is_refused(score: float) -> None:
+    with pytest.raises(ValueError, match=r"^Evaluation\.score must lie in \[0, 1\], not "):
+        Evaluation(score)
+    assert [Evaluation(each).score for each in (0, 1)] == [0.0, 1.0]
+
+
+def test_numbers_of_other_libraries_become_plain_ones() -> None:
+    usage = Usage(np.int64(1), np.int64(2), np.int64(3), np.float64(0.5), calls=np.int64(4), stored=np.int64(5))
+    for name in ("input_tokens", "output_tokens", "cached_tokens", "calls", "stored"):
+        assert type(getattr(usage, name)) is int
+    assert usage == Usage(1, 2, 3, 0.5, calls=4, stored=5)
+    assert type(usage.cost) is float
+    assert type(Evaluation(np.float32(0.5)).score) is float
+    assertion = Assertion("a", np.bool_(True), 0)  # type: ignore[arg-type]
+    assert (assertion.passed, assertion.required) == (True, False)
+    assert type(assertion.passed) is bool
+
+
+def test_defaults_of_a_usage() -> None:
+    usage = Usage()
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.calls, usage.stored) == (0, 0, 0, 1, 0)
+    assert (usage.cost, usage.model, usage.answer, usage.cached, usage.unpriced) == (None, None, None, False, None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "models"),
+    [
+        (Usage(), ()),
+        (Usage(1), ("a model",)),
+        (Usage(output_tokens=1, model="a, b"), ("a", "b")),
+        (Usage(model="a"), ()),
+        (Usage(1, cost=0, model="a"), ()),
+        (Usage(1, cost=0, model="a", unpriced="b, c"), ("b", "c")),
+    ],
+)
+def test_models_without_a_price_are_named(usage: Usage, models: tuple[str, ...]) -> None:
+    assert usage.unpriced_models == models
+
+
+def test_an_evaluation_is_plain_if_it_is_only_a_score() -> None:
+    assert is_plain(Evaluation(1))
+    assert is_plain(Evaluation(1, Threshold(gte=1)))
+    for other in (Evaluation(1, metadata={}), Evaluation(1, assertions=[]), Evaluation(1, usage=Usage())):
+        assert not is_plain(other)
+
+
+def test_a_scale_maps_to_the_unit() -> None:
+    scale = Scale(1, 5)
+    assert [scale.part(value) for value in (1, 2, 5)] == [0.0, 0.25, 1.0]
+    assert scale.threshold(Threshold(gt=1, lte=4)) == Threshold(gt=0.0, lte=0.75)
+    assert (Scale().low, Scale().high) == (0.0, 1.0)
+    for low, high in ((1, 1), (2, 1), (0, inf), (-1e308, 1e308)):
+        with pytest.raises(ValueError, match="a scale goes from a number up to a greater one"):
+            Scale(low, high)
+
+
+def test_lists_of_an_override_are_its_own() -> None:
+    override = EvaluationOverride(0.5, 1)
+    assert (override.input_fields, override.output_fields, override.comments) == ([], [], [])
+    assert override.comments is not EvaluationOverride(0.5, 1).comments
