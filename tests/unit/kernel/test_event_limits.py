@@ -210,6 +210,7 @@ def test_large_events_keep_the_start_of_their_data() -> None:
         (
             Errored(**OF_CASE, stage="task", error=ErrorInfo("E", long, "trace", "a")),
             Errored(**OF_CASE, stage="task", error=ErrorInfo("E", note, "", "a")),
+        ),
         (CaseStarted(**OF_CASE, name="n", input=object()), CaseStarted(**OF_CASE, name="n", input=note)),
     ]
     for event, expected in cases:
