@@ -122,3 +122,14 @@ def test_lists_of_an_override_are_its_own() -> None:
     override = EvaluationOverride(0.5, 1)
     assert (override.input_fields, override.output_fields, override.comments) == ([], [], [])
     assert override.comments is not EvaluationOverride(0.5, 1).comments
+
+
+def test_a_bound_is_part_of_its_range_or_not() -> None:
+    for bound, results in (
+        ("lt", [True, False, False]),
+        ("lte", [True, True, False]),
+        ("gt", [False, False, True]),
+        ("gte", [False, True, True]),
+    ):
+        assert [Threshold(**{bound: 0.5}).holds(score) for score in (0.25, 0.5, 0.75)] == results
+    assert Threshold().holds(0.5) is None
