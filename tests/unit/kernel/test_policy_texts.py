@@ -169,10 +169,8 @@ def test_defaults_of_policies() -> None:
         ),
     ],
 )
-def test_differences_of_policies_are_described(
-    old: dict[str, Any], new: dict[str, Any], differences: list[str]
-) -> None:
-    assert list(policy_differences(Policy(**old), Policy(**new))) == differences
+def test_differences_of_policies_are_described(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> None:
+    assert list(policy_differences(Policy(**old), Policy(**new))) == expected
 
 
 def test_limits_for_one_run_have_an_option_or_a_variable() -> None:
