@@ -154,7 +154,7 @@ def test_reasoning_is_a_step_if_it_has_a_text() -> None:
         ([{"type": 5, "n": 1}], '{"type":5,"n":1}'),
         ([{}], ""),
         ([5, 0], "5\n0"),
-        ([["a", "b"]], "a\nb"),
+        ([["a", None, "b"]], "a\nb"),
         (7, "7"),
         (None, ""),
     ],
@@ -315,3 +315,44 @@ def test_results_that_differ_only_in_their_value_or_call_are_different_messages(
     assert reader.steps == [ToolCall("a", {}, 2), ToolCall("b", {}, 2)]
     reader.add_exchange([*calls, *messages], [])
     assert reader.steps == [ToolCall("a", {}, 2), ToolCall("b", {}, 2)]
+
+
+def add_exchanges(*exchanges: tuple[list[Any], list[Any]]) -> list[Step]:
+    reader = StepReader()
+    for request, answer in exchanges:
+        reader.add_exchange(request, answer)
+    return reader.steps
+
+
+def test_a_request_with_another_message_or_call_is_new() -> None:
+    first, second = ({"role": "user", "content": text} for text in "ab")
+    assert add_exchanges(([first], []), ([second], [])) == [Message("user", "a"), Message("user", "b")]
+    calls = [{"type": "function_call", "call_id": call_id, "name": "t"} for call_id in "12"]
+    assert add_exchanges((calls[:1], []), (calls[1:], [])) == [ToolCall("t"), ToolCall("t")]
+    # The answer occurs twice in the second request, but was given once.
+    answer = {"role": "assistant", "content": "ok"}
+    assert len(add_exchanges(([first], [answer]), ([first, answer, answer], []))) == 3
+
+
+def test_a_request_that_has_no_message_is_refused() -> None:
+    with pytest.raises(TypeError, match="message 1 is not a message"):
+        add_exchanges((["text"], []))
+
+
+def test_an_output_names_its_call_among_several() -> None:
+    calls = [{"type": "x_call", "id": name} for name in "ab"]
+    assert read_messages([*calls, {"type": "x_call_output", "id": "b", "output": 1}]) == [
+        ToolCall("x"), ToolCall("x", {}, 1),
+    ]  # fmt: skip
+    assert read_messages([*calls, {"type": "x_call_output", "output": 1}]) == [ToolCall("x", {}, 1), ToolCall("x")]
+    blocks = [{"type": "tool_use", "id": "a", "name": "t"}, {"type": "tool_result", "content": 1}]
+    assert read_chat(blocks) == [ToolCall("t", {}, 1)]
+
+
+def test_objects_within_arguments_become_plain_data() -> None:
+    @dataclass
+    class Call:
+        name: str
+        args: dict[str, Block]
+
+    assert read_chat(None, tool_calls=[Call("t", {"b": Block("x")})]) == [ToolCall("t", {"b": {"text": "x"}})]

@@ -275,6 +275,7 @@ def test_only_answers_that_show_calls_tell_that_none_are_missing() -> None:
         ([silent, failed], "1 of 2 spans of models have no answer"),
         ([silent, silent, answered, Span("1", "x")], "2 of 3 spans of models have no answer"),
         ([make_flat(**{"output.value": "x"})], "the span of a model has no answer"),
+        ([make_flat(**{"llm.output_messages.0": "x"})], "the span of a model has no answer"),
         ([make_flat(**{"llm.input_messages.0.message.role": "user"})], "the span of a model has no answer"),
         ([make_span(input__messages='[{"role": "x"}]')], "the span of a model has no answer"),
     ):

@@ -263,7 +263,8 @@ def test_fields_of_graders_without_an_effect_are_named(tmp_path: Path) -> None:
     assert found.notices == (
         f"{FILE}: these fields have no effect: 'weight' (line 2), 'model' (line 2), 'description' (line 2)",
     )
-    assert read(tmp_path, "- {name: x, config: {contains: [a]}}").problems == (f"{FILE}:2: type is missing",)
+    for grader in ("{name: x, config: {contains: [a]}}", "{config: {contains: [a]}}"):
+        assert read(tmp_path, f"- {grader}").problems == (f"{FILE}:2: type is missing",)
 
 
 @pytest.mark.parametrize(
@@ -330,3 +331,16 @@ def test_what_is_expected_of_a_task_becomes_checks(tmp_path: Path) -> None:
         (case,) = read(tmp_path, "  []", expected=f"{{{field}}}").cases
         assert (len(case.unsupported), case.graders) == (1, ()), field
         assert case.unsupported[0].startswith(f"{FILE}:6: expected")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "{type: odd, name: x}",
+        "{type: prompt, name: x, config: {prompt: It is blue}}",
+        "{type: text, name: x, config: {contains: [a]}}",
+    ],
+)
+def test_a_grader_that_checks_nothing_is_found_after_others(tmp_path: Path, before: str) -> None:
+    case = read_case(tmp_path, f"- {before}\n- {{type: text, name: y, config: {{}}}}")
+    assert case.unsupported[-1] == f"{FILE}:3: grader y: it checks nothing"
