@@ -108,6 +108,9 @@ def test_models_without_a_price_are_named_up_to_a_limit(monkeypatch: pytest.Monk
     models = ("m" * 101, "n", "o")
     columns = make_columns(*(make_case(usage=Usage(1, model=model)) for model in models))
     assert columns.unpriced == {"m" * 100, "n"}
+    monkeypatch.undo()
+    many = make_columns(*(make_case(usage=Usage(1, model=str(number))) for number in range(60)))
+    assert len(many.unpriced) == 50
 
 
 def test_scores_are_columns_with_gaps() -> None:

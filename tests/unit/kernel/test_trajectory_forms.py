@@ -250,6 +250,7 @@ def make_call(**fields: Any) -> ModelCall:
         (make_call(response={"choices": [], "content": "d"}), [Message("assistant", "d")]),
         (make_call(response={"output": [{"role": "assistant", "content": "f"}, 5, {}]}), [Message("assistant", "f")]),
         (make_call(response={"output": 5}), []),
+        (make_call(response={"reasoning": "x"}), []),
     ],
 )
 def test_the_calls_of_models_are_steps(call: ModelCall, steps: list[Any]) -> None:
