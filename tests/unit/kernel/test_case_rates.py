@@ -70,6 +70,7 @@ def test_each_case_counts_once_in_a_mean() -> None:
     columns.add(CaseResult(0, "b", 1, evaluations={"e": Evaluation(1.0)}))
     assert sorted(list_case_means(columns, "e")) == [0.5, 1.0]
     assert average_scores(columns, "e") == 0.75
+    assert average_scores(make_columns(("a", 1, 1.0)), "e") == 1.0
     single = make_columns(("a", 0, 1.0), ("b", 0, None), ("c", 0, 0.5))
     assert (list_case_means(single, "e"), average_scores(single, "e")) == ([1.0, 0.5], 0.75)
     assert average_scores(single, "other") is None

@@ -78,6 +78,8 @@ def test_scenarios_have_what_their_fields_say(tmp_path: Path) -> None:
             setup=("c",),
         ),
     )
+    odd = read(tmp_path, f"{SCENARIO}  setup: {{odd: 1, files: [{{path: x, content: c, more: 1}}]}}")
+    assert odd.notices == (f"{FILE}: these fields have no effect: 'odd' (line 4), 'more' (line 4)",)
     (plain,) = read(tmp_path, SCENARIO).cases
     assert (plain.workspace_files, plain.setup, plain.should_trigger) == ((), (), None)
     copied = read(tmp_path, f"{SCENARIO}  setup: {{copy_test_files: yes}}").cases[0].workspace_files

@@ -34,10 +34,11 @@ from scoregate.kernel.types.events import (
     ToolCalled,
 )
 from scoregate.kernel.types.runs.cases import CaseError, CaseResult, Status
-from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.evidence import TrialRole, list_sources
 from scoregate.kernel.types.runs.policy import Criteria, EvaluatorCriteria, Limits, Policy
 from scoregate.kernel.types.runs.reducer import RunReducer, SuiteReducer
-from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script, SuiteResult
+from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd, Script, SuiteResult, sum_costs, sum_tokens
 from scoregate.kernel.types.runs.run_scope import RunScope, RunShard
 from scoregate.kernel.types.runs.suite_labels import label_suites, suite_label
 
@@ -270,6 +271,12 @@ def test_a_suite_passes_with_results_and_without_failures() -> None:
     assert SuiteResult("s", "s", skipped=True).passed
 
 
+def carried(suite: SuiteResult) -> SuiteResult:
+    """The suite with the results of the base's run, which cost nothing again."""
+    sources = list_sources(carried=CarriedFrom("b", "main"))
+    return replace(suite, trials=replace(suite.trials, sources=sources))
+
+
 def test_a_suite_sums_its_costs_and_selects_rows() -> None:
     events: list[Event] = []
     for case, cost in (("a", 0.5), ("b", None)):
@@ -278,6 +285,9 @@ def test_a_suite_sums_its_costs_and_selects_rows() -> None:
     suite, _ = reduce(*events, SuiteFinished(suite="s", usage=Usage(4, cost=1.0)))
     assert isinstance(suite.cost, AtLeast)
     assert (suite.cost.value, suite.tokens) == (1.5, 10.0)
+    run = make_run(suites=(suite, carried(suite)))
+    assert (sum_costs(run), sum_tokens(run)) == (1.5, 10.0)
+    assert (sum_costs(make_run()), sum_tokens(make_run())) == (None, None)
     assert list(suite.without_rows([0]).columns.hashes) == ["b"]
     assert suite.without_rows([]) is suite
     assert [suite.columns.status(row) for row in range(2)] == [Status.UNSCORED] * 2

@@ -325,6 +325,7 @@ def test_a_task_sums_its_calls() -> None:
     spans = (Span("1", "x"), Span("2", "y", error="b"))
     trace = TaskTrace((first, second), spans)
     assert (trace.input_tokens, trace.output_tokens, trace.cost) == (3, 60, pytest.approx(0.3))
+    assert (make_call().input_tokens, make_call().output_tokens, make_call().duration_s) == (0, 0, 0.0)
     assert trace.errors == ("a", "b")
     assert TaskTrace((first, make_call())).cost is None
     assert (TaskTrace().cost, TaskTrace().errors) == (0, ())
