@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -163,7 +164,7 @@ def make_run(name: str, *suites: str) -> Run:
         )  # fmt: skip
         columns = Columns()
         columns.add(case)
-        trials = Trials(columns, read=lambda case=case: [case])
+        trials = Trials(columns, read=partial(list, [case]))
         made.append(SuiteResult(label, label, evaluators={name: EvaluatorInfo(name)}, trials=trials))
     took = SuiteMetrics()
     past = {label: SuiteHistory((took,), {name: (Score(0.5, 1),)}) for label in (*suites, "gone")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -88,7 +88,7 @@ def test_a_limit_is_read_from_the_limits_of_a_suite() -> None:
     rate, own = Limit("min_pass_rate", RATE), Limit("own", TEXTS)
     assert (rate.of(Limits()), rate.of(Limits(min_pass_rate=0.0))) == (None, 0.0)
     assert [rate.is_set(each) for each in (Limits(), Limits(min_pass_rate=0.0))] == [False, True]
-    assert (own.of(Limits()), own.of(Limits(more={"own": ("a",)}))) == ((), ("a",))
+    assert (own.of(Limits()), own.of(Limits(more={"own": cast("Any", ("a",))}))) == ((), ("a",))
     assert rate.is_set_for_any(Policy(Limits(), {"s": Limits(min_pass_rate=0.5)}))
     assert not rate.is_set_for_any(Policy(Limits()))
     assert (rate.is_relative, rate.is_enough) == (False, False)

@@ -21,29 +21,38 @@ from scoregate.kernel.types.evaluation import (
     require_number,
 )
 
+# Users call them with any values.
+MAKE_USAGE: Any = Usage
+MAKE_LABEL: Any = Label
+MAKE_EVALUATION: Any = Evaluation
+MAKE_ASSERTION: Any = Assertion
+
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Usage(output_tokens=1.5), "Usage.output_tokens must be of type Integral, not 1.5 (float)"),
-        (lambda: Usage(cached_tokens="1"), "Usage.cached_tokens must be of type Integral, not '1' (str)"),
-        (lambda: Usage(calls=None), "Usage.calls must be of type Integral, not None (NoneType)"),
-        (lambda: Usage(stored=1.0), "Usage.stored must be of type Integral, not 1.0 (float)"),
-        (lambda: Usage(model=5), "Usage.model must be of type str, not 5 (int)"),
-        (lambda: Usage(answer=5), "Usage.answer must be of type str, not 5 (int)"),
-        (lambda: Usage(unpriced=5), "Usage.unpriced must be of type str, not 5 (int)"),
-        (lambda: Usage(cached=1), "Usage.cached must be of type bool, not 1 (int)"),
-        (lambda: Usage(cost=True), "Usage.cost must be a number, not True (bool)"),
-        (lambda: Label(5), "Label.label must be of type str, not 5 (int)"),
-        (lambda: Label("a", usage=5), "Label.usage must be of type Usage, not 5 (int)"),
-        (lambda: Evaluation(1, 0.5), "Evaluation.threshold must be of type Threshold, not 0.5 (float)"),
-        (lambda: Evaluation(1, usage=5), "Evaluation.usage must be of type Usage, not 5 (int)"),
-        (lambda: Evaluation(1, assertions=5), "Evaluation.assertions must be of type Sequence, not 5 (int)"),
-        (lambda: Evaluation(1, assertions=[5]), "each of Evaluation.assertions must be of type Assertion, not 5 (int)"),
-        (lambda: Assertion(5, True, True), "Assertion.criterion must be of type str, not 5 (int)"),
-        (lambda: Assertion("a", 2, True), "Assertion.passed must be a bool, not 2 (int)"),
-        (lambda: Assertion("a", True, "no"), "Assertion.required must be a bool, not 'no' (str)"),
-        (lambda: Assertion("a", True, True, 5), "Assertion.metadata must be of type Mapping, not 5 (int)"),
+        (lambda: MAKE_USAGE(output_tokens=1.5), "Usage.output_tokens must be of type Integral, not 1.5 (float)"),
+        (lambda: MAKE_USAGE(cached_tokens="1"), "Usage.cached_tokens must be of type Integral, not '1' (str)"),
+        (lambda: MAKE_USAGE(calls=None), "Usage.calls must be of type Integral, not None (NoneType)"),
+        (lambda: MAKE_USAGE(stored=1.0), "Usage.stored must be of type Integral, not 1.0 (float)"),
+        (lambda: MAKE_USAGE(model=5), "Usage.model must be of type str, not 5 (int)"),
+        (lambda: MAKE_USAGE(answer=5), "Usage.answer must be of type str, not 5 (int)"),
+        (lambda: MAKE_USAGE(unpriced=5), "Usage.unpriced must be of type str, not 5 (int)"),
+        (lambda: MAKE_USAGE(cached=1), "Usage.cached must be of type bool, not 1 (int)"),
+        (lambda: MAKE_USAGE(cost=True), "Usage.cost must be a number, not True (bool)"),
+        (lambda: MAKE_LABEL(5), "Label.label must be of type str, not 5 (int)"),
+        (lambda: MAKE_LABEL("a", usage=5), "Label.usage must be of type Usage, not 5 (int)"),
+        (lambda: MAKE_EVALUATION(1, 0.5), "Evaluation.threshold must be of type Threshold, not 0.5 (float)"),
+        (lambda: MAKE_EVALUATION(1, usage=5), "Evaluation.usage must be of type Usage, not 5 (int)"),
+        (lambda: MAKE_EVALUATION(1, assertions=5), "Evaluation.assertions must be of type Sequence, not 5 (int)"),
+        (
+            lambda: MAKE_EVALUATION(1, assertions=[5]),
+            "each of Evaluation.assertions must be of type Assertion, not 5 (int)",
+        ),
+        (lambda: MAKE_ASSERTION(5, True, True), "Assertion.criterion must be of type str, not 5 (int)"),
+        (lambda: MAKE_ASSERTION("a", 2, True), "Assertion.passed must be a bool, not 2 (int)"),
+        (lambda: MAKE_ASSERTION("a", True, "no"), "Assertion.required must be a bool, not 'no' (str)"),
+        (lambda: MAKE_ASSERTION("a", True, True, 5), "Assertion.metadata must be of type Mapping, not 5 (int)"),
     ],
 )
 def test_a_field_of_a_wrong_type_is_named(make: Callable[[], Any], message: str) -> None:
@@ -69,13 +78,13 @@ def test_a_score_outside_of_its_range_is_refused(score: float) -> None:
 
 
 def test_numbers_of_other_libraries_become_plain_ones() -> None:
-    usage = Usage(np.int64(1), np.int64(2), np.int64(3), np.float64(0.5), calls=np.int64(4), stored=np.int64(5))
+    usage = MAKE_USAGE(np.int64(1), np.int64(2), np.int64(3), np.float64(0.5), calls=np.int64(4), stored=np.int64(5))
     for name in ("input_tokens", "output_tokens", "cached_tokens", "calls", "stored"):
         assert type(getattr(usage, name)) is int
     assert usage == Usage(1, 2, 3, 0.5, calls=4, stored=5)
     assert type(usage.cost) is float
-    assert type(Evaluation(np.float32(0.5)).score) is float
-    assertion = Assertion("a", np.bool_(True), 0)  # type: ignore[arg-type]
+    assert type(MAKE_EVALUATION(np.float32(0.5)).score) is float
+    assertion = MAKE_ASSERTION("a", np.bool_(True), 0)
     assert (assertion.passed, assertion.required) == (True, False)
     assert type(assertion.passed) is bool
 

@@ -86,7 +86,14 @@ def test_the_tools_of_providers_are_known_by_the_type_of_the_part(part: Any, exp
 
 def test_a_call_of_the_responses_api_has_its_result_and_error() -> None:
     for kind in ("function_call", "custom_tool_call", "mcp_call"):
-        item = {"type": kind, "id": "i", "call_id": "c", "name": "t", "arguments": '{"a": 1}', "input": "unused"}
+        item: dict[str, Any] = {
+            "type": kind,
+            "id": "i",
+            "call_id": "c",
+            "name": "t",
+            "arguments": '{"a": 1}',
+            "input": "unused",
+        }
         assert read_messages([item]) == [ToolCall("t", {"a": 1})]
         # An output names the call by `call_id`, which comes before `id`.
         assert read_messages([item, {"type": "x_call_output", "call_id": "c", "id": "?", "output": 5}]) == [
@@ -102,14 +109,21 @@ def test_a_call_of_the_responses_api_has_its_result_and_error() -> None:
 def test_an_item_of_a_tool_of_the_provider_has_its_fields_as_arguments() -> None:
     known = {"id": "i", "call_id": "c", "status": "completed", "error": None}
     for key in ("output", "outputs", "result", "results"):
-        item = {"type": "x_call", **known, "code": "1+1", "mode": None, key: 2}
+        item: dict[str, Any] = {"type": "x_call", **known, "code": "1+1", "mode": None, key: 2}
         assert read_messages([item]) == [ToolCall("x", {"code": "1+1"}, 2)]
     for key in ("action", "operation"):
         item = {"type": "x_call", **known, "code": "1+1", key: {"type": "run"}}
         assert read_messages([item]) == [ToolCall("x", {"type": "run"})]
-    both = {"type": "x_call", "action": None, "operation": "b", "output": None, "outputs": [], "result": 3}
+    both: dict[str, Any] = {
+        "type": "x_call",
+        "action": None,
+        "operation": "b",
+        "output": None,
+        "outputs": [],
+        "result": 3,
+    }
     assert read_messages([both]) == [ToolCall("x", {"": "b"}, [])]
-    failed = {"type": "x_call", "status": "failed", "output": "half", "q": 1}
+    failed: dict[str, Any] = {"type": "x_call", "status": "failed", "output": "half", "q": 1}
     assert read_messages([failed]) == [ToolCall("x", {"q": 1}, None, "failed")]
 
 

@@ -195,5 +195,6 @@ def test_limits_for_one_run_have_an_option_or_a_variable() -> None:
         OneRunLimit("min_score", "e", "SCOREGATE_MIN_SCORE", {"e": 0.5}),
         OneRunLimit("max_tokens", "", "INPUT_MAX-TOKENS", 7),
     ]
-    for other in ({}, {"default": 5}, {"default": {}}, {"default": {"origin": 5}}):
+    others: tuple[dict[str, Any], ...] = ({}, {"default": 5}, {"default": {}}, {"default": {"origin": 5}})
+    for other in others:
         assert list(list_one_run_limits(other)) == []

@@ -89,7 +89,7 @@ def test_a_score_without_a_scale_is_read_as_it_is() -> None:
     [(None, NO_SCALE), (HALF, "OutOfRange"), (Threshold(lte=0.5), "LostVerdict"), (Threshold(), "OutOfRange")],
 )
 def test_a_score_on_no_scale_is_an_error(threshold: Threshold | None, kind: str) -> None:
-    for error in (read(7.5, threshold=threshold), read(7.5, threshold and EvaluatorCriteria(threshold=threshold))):
+    for error in (read(7.5, threshold=threshold), read(7.5, EvaluatorCriteria(threshold=threshold))):
         assert isinstance(error, ErrorInfo)
         assert (error.type, error.message) == (kind, "its score 7.5 is outside [0, 1], and it has no scale")
         assert "ignore = true" in error.advice
@@ -170,7 +170,7 @@ def test_events_of_ignored_evaluators_are_left_out() -> None:
     rules = ScoreRules(
         Criteria(evaluators={"e*": EvaluatorCriteria(ignore=True), "e2": EvaluatorCriteria(ignore=False)})
     )
-    of_case = {"suite": "s", "case": "c"}
+    of_case: dict[str, Any] = {"suite": "s", "case": "c"}
     ignored: list[Event] = [
         make_score(0.5),
         Labelled(**KEY, label="x"),

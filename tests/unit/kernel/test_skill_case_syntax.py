@@ -79,7 +79,8 @@ def test_fields_of_the_file_are_known() -> None:
     parsed = parse({"prompt": "a"}, skill_name="s", version=1, description="d")
     assert (parsed.skill_name, parsed.problems, parsed.notices) == ("s", (), ())
     assert parse({"prompt": "a"}).skill_name is None
-    for name in (" ", 5, []):
+    names: tuple[Any, ...] = (" ", 5, [])
+    for name in names:
         assert parse({"prompt": "a"}, skill_name=name).problems == (
             f"e.json:1: skill_name must be a text, not {json.dumps(name)}",
         )
@@ -93,7 +94,7 @@ def test_fields_of_a_case_are_known() -> None:
     )  # fmt: skip
     assert case == SkillCase("one", "p", 1, "c", ("a", "b"), ("f",), ("d/e",), True, ("g",))
     assert parse({"prompt": "p", "name": "h", "query": "q"}).notices == ()
-    empty = {
+    empty: dict[str, Any] = {
         "id": "",
         "expectations": None,
         "checks": [],

@@ -152,7 +152,7 @@ def test_messages_of_tools_with_spans_of_their_own_are_left_out() -> None:
 
 
 def test_the_outermost_agent_is_read_without_spans_of_models() -> None:
-    messages = {
+    messages: dict[str, Any] = {
         "input__messages": '[{"role": "user", "content": "Hi"}]',
         "output__messages": '[{"role": "assistant", "content": "Bye"}]',
     }
@@ -237,7 +237,7 @@ def test_at_most_a_thousand_messages_of_openinference_are_read() -> None:
 
 
 def test_openinference_without_messages_has_two_values() -> None:
-    values = {"input.value": "Hi", "output.value": 5}
+    values: dict[str, Any] = {"input.value": "Hi", "output.value": 5}
     assert read_spans([make_flat(**values)]) == [Message("user", "Hi"), Message("assistant", "5")]
     assert read_spans([make_flat(**{"input.value": "Hi"})]) == [Message("user", "Hi")]
     assert read_spans([make_flat(**values, **{"llm.output_messages.0.message.content": "x"})]) == [Message("user", "x")]

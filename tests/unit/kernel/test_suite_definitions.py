@@ -81,7 +81,7 @@ def test_a_review_field_has_texts_and_a_known_type() -> None:
     assert HumanReviewField("n", "v", None).content_type is HumanReviewFieldContentType.TEXT  # type: ignore[arg-type]
     for wrong in ((5, "v"), ("n", 5), (None, None)):
         with pytest.raises(TypeError, match=f"must be strings, not {wrong[0]!r}, {wrong[1]!r}"):
-            HumanReviewField(*wrong)  # type: ignore[arg-type]
+            HumanReviewField(*wrong)
     with pytest.raises(ValueError, match="odd"):
         HumanReviewField("n", "v", "odd")  # type: ignore[arg-type]
 

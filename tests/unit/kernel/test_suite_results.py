@@ -144,9 +144,8 @@ def test_results_keep_their_details() -> None:
     assert (evaluation.assertions, evaluation.usage) == ((assertion,), Usage(1))
     assert case.labels == {"l": Label("x", {"m": 2}, Usage(2))}
     for name in ("metadata", "assertions", "usage"):
-        one = reduce_case(
-            replace(scored, **{other: None for other in ("metadata", "assertions", "usage") if other != name})
-        )
+        absent: dict[str, Any] = {other: None for other in ("metadata", "assertions", "usage") if other != name}
+        one = reduce_case(replace(scored, **absent))
         assert getattr(one.evaluations["e"], name) == getattr(evaluation, name)
 
 
@@ -247,6 +246,7 @@ def test_a_reducer_of_a_policy_applies_it() -> None:
 
 
 def test_a_suite_passes_with_results_and_without_failures() -> None:
+    scored: Any = Scored(**OF_CASE, evaluator="e", score=1.0, threshold=Threshold(gte=1))
     good: list[Event] = [
         Scored(**OF_CASE, evaluator="e", score=1.0, threshold=Threshold(gte=1)),
         CaseFinished(**OF_CASE),
@@ -259,7 +259,7 @@ def test_a_suite_passes_with_results_and_without_failures() -> None:
         [*good],
         [*good, Errored(suite="s", stage="suite", error=ERROR), end],
         [Errored(**OF_CASE, stage="task", error=ERROR), *good, end],
-        [replace(good[0], score=0.5), good[1], end],
+        [replace(scored, score=0.5), good[1], end],
         [SuiteStarted(suite="s", cases=0), end],
     ):
         assert not reduce(*events)[0].passed
@@ -280,7 +280,7 @@ def carried(suite: SuiteResult) -> SuiteResult:
 def test_a_suite_sums_its_costs_and_selects_rows() -> None:
     events: list[Event] = []
     for case, cost in (("a", 0.5), ("b", None)):
-        key = {"suite": "s", "case": case}
+        key: dict[str, Any] = {"suite": "s", "case": case}
         events += [CaseOutput(**key, usage=Usage(1, 2, cost=cost, model="m")), CaseFinished(**key)]
     suite, _ = reduce(*events, SuiteFinished(suite="s", usage=Usage(4, cost=1.0)))
     assert isinstance(suite.cost, AtLeast)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -47,7 +50,8 @@ def test_a_meter_is_reset_when_its_usage_is_taken() -> None:
     meter.add(Usage(2))
     assert meter.usages == (Usage(1), Usage(2))
     assert meter.take() == sum_usage([Usage(1), Usage(2)])
-    assert (meter.usage, meter.usages, meter.used) == (None, (), True)
+    left: Any = (meter.usage, meter.usages, meter.used)
+    assert left == (None, (), True)
 
 
 def test_a_usage_that_is_counted_elsewhere_is_removed() -> None:
@@ -73,15 +77,15 @@ def test_time_counts_while_all_running_calls_wait(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(usage_module, "perf_counter", lambda: now)
     meter = UsageMeter()
     first, second, wait, other = meter.measure_call(), meter.measure_call(), meter.measure_wait(), meter.measure_wait()
-    steps = (
+    steps: tuple[tuple[Callable[[], Any], float], ...] = (
         (first.__enter__, 0.0),
         (wait.__enter__, 0.0),
         (second.__enter__, 2.0),  # the first waited for two seconds
         (other.__enter__, 3.0),  # until now, one of two waited
-        (lambda: wait.__exit__(None, None, None), 7.0),  # both waited for four seconds
-        (lambda: first.__exit__(None, None, None), 7.0),
-        (lambda: other.__exit__(None, None, None), 10.0),  # the second waited for three seconds
-        (lambda: second.__exit__(None, None, None), 10.0),
+        (partial(wait.__exit__, None, None, None), 7.0),  # both waited for four seconds
+        (partial(first.__exit__, None, None, None), 7.0),
+        (partial(other.__exit__, None, None, None), 10.0),  # the second waited for three seconds
+        (partial(second.__exit__, None, None, None), 10.0),
     )
     for step, until in steps:
         now = until
@@ -134,7 +138,7 @@ def test_a_call_counts_for_the_meter_of_its_context() -> None:
 def test_a_sum_has_the_answers_of_its_parts() -> None:
     def join(*answers: str | None) -> str | None:
         total = sum_usage(Usage(answer=answer) for answer in answers)
-        return total and total.answer
+        return None if total is None else total.answer
 
     assert join("b", "a") == "a+b"
     assert join("b+c", "a") == "a+b+c"

@@ -86,7 +86,7 @@ def test_a_file_is_compared_with_a_snapshot_and_with_lines_of_a_diff(tmp_path: P
 
 
 def test_code_is_an_expression_with_known_names(tmp_path: Path) -> None:
-    known = ("any(w in output for w in ['a'])", "len(re.findall('a', output)) < duration_ms")
+    known = ["any(w in output for w in ['a'])", "len(re.findall('a', output)) < duration_ms"]
     known += ("all([str(int(float('1')))])", "bool(list(dict()))", "'\\d' in output")
     for text in known:
         expected = [(f"grader x: {text}", "python", {"expression": text})]
