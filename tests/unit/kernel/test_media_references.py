@@ -216,5 +216,6 @@ def test_a_frame_of_mpeg_audio_needs_three_bytes() -> None:
     assert find_type(b"\xff\xfb\x90") == "audio/mpeg"
     assert find_type(b"\xff\xfb\xe0") == "audio/mpeg"
     assert find_type(b"\xff\xfb") is None
+    assert [find_type(bytes((0xFF, 0xFB, rate))) for rate in (0xF0, 0xF1, 0xFF)] == [None] * 3
     assert find_type(b"RIFF\0\0\0\0") is None
     assert find_type(b"\0\0\0\0ftyp") is None

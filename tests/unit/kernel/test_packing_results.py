@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from scoregate.kernel.types.selection import CaseChoice, CaseSelection, PartChoice
 from scoregate.kernel.types.sharding.packing import LaunchDuration, Load, SuiteDuration, choose_shards, pack_launches
 from scoregate.kernel.types.sharding.partition import Assignment
+from scoregate.kernel.types.suite import Case
 
 
 def make_launch(
@@ -95,3 +97,10 @@ def test_the_fewest_shards_that_keep_a_target_are_chosen() -> None:
     assert len(choose_shards(long, 10.0)) == 4
     assert len(choose_shards(long, 10.0, splits=False)) == 1
     assert choose_shards([], 10.0) == ()
+
+
+def test_a_suite_that_is_not_divided_runs_all_of_its_cases() -> None:
+    cases = [Case(name, None) for name in "ab"]
+    for choice in (PartChoice(), PartChoice({"other": ((1,), 2)}), PartChoice({"s": ((1,), 1)})):
+        assert choice.take_cases("s", cases) == (cases, None)
+    assert CaseSelection().choice("a.py") == CaseChoice("", (), None, 0)

@@ -62,6 +62,7 @@ def test_the_conclusion_is_the_last_evaluator_of_a_suite() -> None:
     first, last = (Scorer(EvaluatorInfo(name), len) for name in "ab")
     suite = Suite("s", cases, len, lambda case: Description(case.hash, None), len, [first])
     assert (suite.evaluators, suite.trials) == ((first,), 4)
+    assert suite.limits == RunLimits(10, 0, None, None)
     concluded = Suite("s", [], len, lambda case: Description(case.hash, None), len, [first], last)
     assert (concluded.evaluators, concluded.trials) == ((first, last), 0)
 

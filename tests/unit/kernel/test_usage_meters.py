@@ -157,7 +157,8 @@ def test_a_sum_counts_stored_answers() -> None:
     )
     assert total is not None
     assert (total.stored, total.calls, total.cached) == (6, 12, False)
-    assert sum_usage([Usage(3, model="m")]) == Usage(3, model="m")
+    for one in (Usage(3, model="m"), Usage(cached=True)):
+        assert sum_usage([one]) == one
 
 
 def test_costs_and_tokens_are_amounts() -> None:
