@@ -150,3 +150,48 @@ def test_the_length_is_limited(turns: list[tuple[str, str, int, bool]], longest:
 def test_an_answer_is_a_message() -> None:
     assert Reply("Ça va?").text == "Ça va?"
     assert Reply({"name": "Zoë"}).text == '{"name": "Zoë"}'
+
+
+def test_every_field_of_a_turn_is_recorded() -> None:
+    turn = Turn("a", "b", "c", 0.0, ("d",), ({"name": "t"},), {"e": 1})
+    assert turn.plain() == {
+        "user": "a", "assistant": "b", "reasoning": "c", "duration_ms": 0.0, "context": ["d"],
+        "tool_calls": [{"name": "t"}], "metadata": {"e": 1},
+    }  # fmt: skip
+    assert Turn("", "").plain() == {"user": "", "assistant": ""}
+    for name, wrong in (
+        ("user", 1), ("assistant", None), ("reasoning", 5), ("duration_ms", "1"), ("context", [1]), ("context", ("a",)),
+        ("tool_calls", {"name": "t"}), ("metadata", []),
+    ):  # fmt: skip
+        assert Turn.read(turn.plain()) == turn
+        assert Turn.read(turn.plain() | {name: wrong}) is None
+    assert Turn.read({"user": "a", "assistant": "b", "duration_ms": 1}) == Turn("a", "b", duration_ms=1)
+    assert Turn.read({"user": "a"}) is None
+    assert Turn.read("a") is None
+
+
+def test_a_conversation_that_fits_exactly_is_shown_whole() -> None:
+    turns = said(("a" * 300, "b" * 300), ("c" * 300, "d" * 300))
+    whole = turns.text()
+    assert turns.text(len(whole) + 1) == whole
+    assert turns.text(len(whole)) != whole
+    assert len(turns.text(len(whole))) <= len(whole)
+
+
+def test_the_first_and_last_turns_are_shown_in_turn() -> None:
+    """Sixty characters are kept for the note, and each turn takes as many as the others, its line break included."""
+    conversation = said(*(("q" * 50, f"{number:02}" + "x" * 48) for number in range(10, 30)))
+    size = len(said(("q" * 50, "x" * 50)).text()) + 1
+    for space, numbers in (
+        (6 * size, [1, 2, 3, 18, 19, 20]),
+        (7 * size - 10, [1, 2, 3, 18, 19, 20]),
+        (7 * size + 10, [1, 2, 3, 4, 18, 19, 20]),
+        (8 * size + 20, [1, 2, 3, 4, 17, 18, 19, 20]),
+    ):
+        shown = conversation.text(60 + space + 10)
+        assert [int(each) for each in re.findall(r"^Turn (\d+), user:$", shown, re.MULTILINE)] == numbers
+        assert f"… {20 - len(numbers)} turns left out …" in shown
+
+
+def test_a_reply_that_is_no_json_is_shown_as_text() -> None:
+    assert Reply([1, {2}]).text == '[1, "{2}"]'

@@ -44,3 +44,11 @@ def test_a_failed_test_that_is_recorded_by_itself_is_not_missing() -> None:
 def test_a_damaged_file_is_an_error(line: str) -> None:
     with pytest.raises(ValueError, match=r"^(Expecting|it is not the outcome of a test)"):
         TestOutcomes.parse(TestOutcome("x").to_line() + line.encode() + b"\n" + TestOutcome("y").to_line())
+
+
+def test_a_failed_test_with_cases_is_not_missing_even_if_nobody_asked_for_them() -> None:
+    failed = [TestOutcome("f.py::a", "off", cases=("x",)), TestOutcome("f.py::b", "off"), TestOutcome("f.py::c")]
+    outcomes = TestOutcomes.parse(b"".join(each.to_line() for each in failed))
+    assert outcomes.list_missing() == ["f.py::b"]
+    assert outcomes.find("b", None) == failed[1]
+    assert outcomes.list_missing() == []
