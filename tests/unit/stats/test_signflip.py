@@ -113,7 +113,6 @@ def test_values_of_one_size_are_counted_whatever_the_size(worse: int, better: in
     assert -down != up
     counted = sign_flip_test([-1.0] * worse + [1.0] * better)
     assert sign_flip_test([down] * worse + [up] * better) == counted
-    assert sign_flip_test([2 * down] * worse + [up] * 2 * better) == sign_flip_test([-2.0] * worse + [1.0] * 2 * better)
 
 
 @pytest.mark.parametrize("n", [6, 10, 14])

@@ -53,6 +53,8 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
         return p
     if len(values) <= MAX_HALVED:
         return _enumeration_p(values)
+    if max(map(abs, values)) - min(map(abs, values)) < _CLOSE:  # logarithms of one ratio, which no unit divides
+        return _convolution_p([1 if value > 0 else -1 for value in values])
     return _inversion_p(values) if len(values) <= MAX_INVERTED else None
 
 
@@ -111,21 +113,19 @@ def smallest_p(differences: Iterable[float]) -> float:
 
 
 def _lattice_steps(values: Sequence[float]) -> list[int] | None:
-    """The values as integer multiples of a common unit; None without a unit, or with one that is too small.
-
-    The unit is a fraction, or the smallest size: that of logarithms of one ratio, which differ by rounding alone.
-    """
+    """The values as integer multiples of a common unit; None without a unit, or with one that is too small."""
     different, distinct = set(values), set[float]()
     for value in different:
         distinct.add(round(abs(value), 12))
         if len(distinct) > _MOST_VALUES:
             return None
     fractions = [Fraction(value).limit_denominator(_MAX_DENOMINATOR) for value in distinct]
-    for unit in (lcm(*(fraction.denominator for fraction in fractions)), 1 / min(distinct)):
-        steps = {value: round(value * unit) for value in different if unit <= _MAX_DENOMINATOR * 10}
-        if steps and all(abs(value * unit - step) < _CLOSE * unit for value, step in steps.items()):
-            return list(map(steps.__getitem__, values))
-    return None
+    unit = lcm(*(fraction.denominator for fraction in fractions))
+    if unit > _MAX_DENOMINATOR * 10:
+        return None
+    steps = {value: round(value * unit) for value in different}
+    is_lattice = all(abs(value * unit - step) < _CLOSE * unit for value, step in steps.items())
+    return list(map(steps.__getitem__, values)) if is_lattice else None
 
 
 def _convolution_p(steps: Sequence[int]) -> float | None:
