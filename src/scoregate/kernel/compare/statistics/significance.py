@@ -32,15 +32,15 @@ def sign_flip_test(differences: Sequence[float]) -> float | None:
     """Two-sided mid-p sign-flip test of a sum of paired differences.
 
     The mid-p is P(|T*| > |T|) + ½ P(|T*| = |T|), where T is the sum and T* is the sum under random signs. It is exact
-    for values on a lattice and for up to 26 values. Up to 200 values it comes from the inversion of the characteristic
-    function. For differences of ±1 it is McNemar's mid-p. The order of the values and the direction of the comparison
-    don't change it.
+    for values on a lattice or of one size, and for up to 26 values. Up to 200 values it comes from the inversion of the
+    characteristic function. For differences of ±1 it is McNemar's mid-p. The order of the values and the direction of
+    the comparison don't change it.
 
     Args:
         differences: one value per case or cluster; values below 1e-9 count as zero.
 
     Returns:
-        The p-value, 1 for a sum of zero; None above 200 values that are not on a lattice, where the t test is used.
+        The p-value, 1 for a sum of zero; None above 200 other values, where the t test is used.
 
     Source: Fagerland, Lydersen, Laake (2013), BMC Medical Research Methodology 13:91, extended to values. Inversion:
     Feller (1971), An Introduction to Probability Theory and Its Applications, volume 2, chapter XIX.
