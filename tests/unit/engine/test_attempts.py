@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +13,8 @@ from scoregate.kernel.types import usage
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.suite import Case, Description, RunLimits, Suite
 from scoregate.kernel.types.usage import current_meter
+
+pytestmark = pytest.mark.usefixtures("project")
 
 
 class Clock:
@@ -39,10 +40,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
-    monkeypatch.chdir(tmp_path)
-    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_REUSE", "SCOREGATE_PARTS"):
-        monkeypatch.delenv(name, raising=False)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 

@@ -29,12 +29,7 @@ from scoregate.kernel.types.events import Errored, Event, SuiteFinished, SuiteSt
 from scoregate.kernel.types.suite import Case, Description, RunLimits, Scorer, Suite
 from scoregate.kernel.types.usage import UsageMeter, current_meter
 
-
-@pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_FILTERS_TEST_SUITES", "SCOREGATE_PARTS"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def make_suite(*scorers: Any, **fields: Any) -> Suite:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,14 +16,8 @@ from scoregate.kernel.types.event_values import EvaluatorInfo, HumanReviewField
 from scoregate.kernel.types.suite import TASK, Case, Description, Scorer, Suite
 from scoregate.kernel.types.usage import current_meter
 
+pytestmark = pytest.mark.usefixtures("project")
 CASES = [Case(name, name) for name in "abc"]
-
-
-@pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("SCOREGATE_EVENTS", "SCOREGATE_SELECTION", "SCOREGATE_REUSE"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def run(

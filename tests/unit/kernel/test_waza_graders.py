@@ -6,19 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.kernel.waza_files import FILE, FOLDER, write
 
 from scoregate.kernel.types.skill_cases import SkillCase, SkillCases
 from scoregate.kernel.types.skill_formats.formats import parse_cases
-
-FOLDER = "skills/paint/tests"
-FILE = f"{FOLDER}/eval.yaml"
-
-
-def write(root: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = root / FOLDER / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def read(root: Path, graders: str, *, expected: str = "{}") -> SkillCases:

@@ -5,22 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.kernel.waza_files import FILE, FOLDER, write
 
 from scoregate.kernel.types.skill_cases import InputFile, SkillCase, SkillCases
 from scoregate.kernel.types.skill_formats import waza
 from scoregate.kernel.types.skill_formats.formats import (
     parse_cases,
 )
-
-FOLDER = "skills/paint/tests"
-FILE = f"{FOLDER}/eval.yaml"
-
-
-def write(root: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = root / FOLDER / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def read(root: Path, text: str) -> SkillCases:
