@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 
 from scoregate.engine import calls, run
@@ -26,7 +27,7 @@ class Clock:
         for module in (calls, usage):
             monkeypatch.setattr(module, "perf_counter", lambda: self.now)
         monkeypatch.setattr(run, "retry_delay_s", lambda attempt: attempt * 10.0)
-        monkeypatch.setattr(run.anyio, "sleep", self._wait)
+        monkeypatch.setattr(anyio, "sleep", self._wait)
 
     async def _wait(self, seconds: float) -> None:
         self.waits.append(seconds)
