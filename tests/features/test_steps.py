@@ -61,6 +61,7 @@ SET: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("traces", {"otlp_receiver": True}),
 )
 KNOWN: tuple[tuple[str, RunFacts], ...] = (
+    ("attempts", replace(PLAIN, runs=(RUN.add_companion(TrialRole.MAIN, RUN),))),
     ("arms", replace(PLAIN, sources=(SOURCE, replace(SOURCE, arm=Arm.WITH)))),
     ("confirm", replace(PLAIN, runs=(replace(RUN, slots=RUN.slots.put(CONFIRMATIONS, ())),))),
     ("decline", replace(PLAIN, policy=Policy(Limits(more={"max_decline": {"*": 0.05}})))),
@@ -95,8 +96,15 @@ def test_what_is_known_of_a_run_turns_a_feature_on(feature: str, facts: RunFacts
 
 def test_a_job_and_the_files_of_a_project_turn_features_on(tmp_path: Path) -> None:
     assert set(list_names(replace(PLAIN, in_job=True))) == ALWAYS | {"exemptions", "resume"}
+    again = replace(PLAIN, in_job=True, environ={"GITHUB_RUN_ATTEMPT": "2"})
+    assert set(list_names(again)) == ALWAYS | {"attempts", "exemptions", "resume"}
     project = replace(PLAIN, root=tmp_path)
     assert set(list_names(project)) == ALWAYS
+    (tmp_path / "scoregate-out" / "run").mkdir(parents=True)
+    (tmp_path / "scoregate-out" / "run" / "run.json").touch()
+    assert set(list_names(project)) == ALWAYS
+    named = Settings(baseline="base", origins={("baseline",): "--baseline"})
+    assert set(list_names(replace(project, settings=named))) == ALWAYS | {"attempts"}
     (tmp_path / ".scoregate").mkdir(mode=0o000)
     assert set(list_names(project)) == ALWAYS | {"exemptions"}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
 from scoregate.features.arms.declare import FEATURE as ARMS
+from scoregate.features.attempts.declare import FEATURE as ATTEMPTS
 from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
@@ -37,6 +38,7 @@ FEATURES: tuple[Feature, ...] = (
     EXTRAS,
     Feature("comments", is_on=lambda _: False),  # a command lists what it offers
     EXEMPTIONS,  # which cases count comes before what moved
+    ATTEMPTS,  # of what the quarantine leaves
     SKIP_LABEL,
     DRIFT,
     CONFIRM,  # repeats and the control can change which cases fail newly

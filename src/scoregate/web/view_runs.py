@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive import (
+    ATTEMPT,
     CASES_FILE,
     CONTROL,
     EXTRA,
@@ -41,8 +42,8 @@ from scoregate.kernel.types.media import MediaFile
 from scoregate.kernel.types.runs.cases import Status
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
-# Reruns of cases are parts of a run, not runs.
-_EXTRA_FOLDERS = (".", EXTRA, "confirm-")
+# Reruns of cases are parts of a run, not runs, and it has copies of its earlier attempts.
+_EXTRA_FOLDERS = (".", ATTEMPT, EXTRA, "confirm-")
 Stamp: TypeAlias = tuple[int, int, int]
 
 

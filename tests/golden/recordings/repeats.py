@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.golden.recordings.bench import Bench, Command, judge_commands, recording
+from tests.golden.recordings.bench import Bench, Command, judge_commands, make_events, recording
 from tests.golden.recordings.partial import QUARANTINE
 from tests.integration.host.conftest import suite
 from tests.integration.host.test_confirm import CRITICAL
@@ -195,3 +195,36 @@ def drift_shards(bench: Bench) -> Sequence[Command]:
 def drift_shards_lost(bench: Bench) -> Sequence[Command]:
     """The control of a shard is missing, so nothing is corrected."""
     return shards_of_drift(bench, lost=True)
+
+
+def record_attempts(bench: Bench, *settings: str, later: str = "input not in WRONG or tries > 1") -> None:
+    """A job that is run again: the first attempt fails 8 of 12 cases, by default the second none. Calls cost money."""
+    shop = bench.log("shop", make_events(20, wrong=(1, 2)))
+    command = ("[[commands]]", "name = 'shop'", f"run = ['sh', '-c', '{shop}']")
+    bench.settings("max_error_rate = 0.1", 'slices = ["tag"]', *settings, *command)
+    tags = "['even'] if at % 2 == 0 else ['odd']"
+    write_flaky(bench, "True", tags)
+    bench.base()
+    wrong = ", ".join(f"'q{at}'" for at in range(8))
+    write_flaky(bench, later.replace("WRONG", f"({wrong})"), tags)
+    bench.change()
+    bench.do("run")
+
+
+@recording
+def attempts(bench: Bench) -> None:
+    """The second attempt of a commit is green alone; together they are worse."""
+    record_attempts(bench, "fail_on_regression = true", "max_cost = 0.3")
+
+
+@recording
+def attempts_limits(bench: Bench) -> None:
+    """Limits of all attempts, and of a slice; a case in quarantine has the trials of the last attempt only."""
+    bench.write(".scoregate/quarantine.toml", QUARANTINE)
+    record_attempts(bench, "min_pass_rate = 0.9", 'max_slice_drop = { "tag=*" = 0.05 }')
+
+
+@recording
+def attempts_errors(bench: Bench) -> None:
+    """A trial of the first attempt met an error, within the limit; the second attempt has the same failures."""
+    record_attempts(bench, "max_drop = 0.2", later="(input != 'q9' or 1 // (tries - 1)) and input not in WRONG")

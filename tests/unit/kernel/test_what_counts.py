@@ -25,7 +25,9 @@ from scoregate.kernel.types.runs.tally import SuiteSums, Tally, tally_suite
 
 ALL = set(Use)
 # What shows the suite as it is now also counts trials that the base's run measured; what proves something does not.
-OF_ANOTHER_RUN = {Use.LIMITS, Use.ERRORS, Use.ROWS, Use.MEANS, Use.OLDER}
+OF_ANOTHER_RUN = {Use.LIMITS, Use.AMOUNTS, Use.ERRORS, Use.ROWS, Use.MEANS, Use.OLDER}
+# Each attempt has its own costs and errors, and is kept apart wherever runs are stored.
+OF_ONE_ATTEMPT = {Use.AMOUNTS, Use.ERRORS, Use.SPENT, Use.FRESH, Use.STABLE, Use.EARLIER, Use.DATABASE}
 OF_OTHER_CASES = OF_ANOTHER_RUN | {Use.SLICES, Use.FAILURES, Use.REPEATS, Use.AGAIN}
 
 
@@ -34,14 +36,15 @@ OF_OTHER_CASES = OF_ANOTHER_RUN | {Use.SLICES, Use.FAILURES, Use.REPEATS, Use.AG
     [
         (TrialOrigin.MEASURED, ALL),
         (TrialOrigin.RESUMED, ALL - {Use.FRESH}),
+        (TrialOrigin.ATTEMPT, ALL - OF_ONE_ATTEMPT),
         (TrialOrigin.KEPT, OF_OTHER_CASES),
         (TrialOrigin.CARRIED, OF_ANOTHER_RUN),
         (TrialRole.MAIN, ALL - {Use.FRESH, Use.STABLE}),
         (TrialRole.EXTRA, {Use.TEST, Use.SLICES}),
         (TrialRole.CONTROL, {Use.CONTROL}),
         (TrialRole.RETRY, {Use.FAILURES}),
-        (TrialRole.WITHOUT, {Use.ERRORS, Use.EARLIER, Use.HISTORY, Use.DATABASE, Use.SPENT}),
-        (TrialMark.EXCUSED, {Use.LIMITS, Use.SPENT, Use.STABLE}),
+        (TrialRole.WITHOUT, {Use.AMOUNTS, Use.ERRORS, Use.EARLIER, Use.HISTORY, Use.DATABASE, Use.SPENT}),
+        (TrialMark.EXCUSED, {Use.AMOUNTS, Use.SPENT, Use.STABLE}),
     ],
 )
 def test_each_kind_of_trial_counts_for_some_uses(kind: TrialOrigin | TrialRole | TrialMark, uses: set[Use]) -> None:

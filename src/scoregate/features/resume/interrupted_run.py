@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from anyio import to_thread
 
-from scoregate.errors import GitHubRefused, RecordError, UsageError
+from scoregate.errors import RecordError, UsageError
 from scoregate.features.resume.keys import OFFERED, REQUEST, ResumeRequest
 from scoregate.kernel.host import git
-from scoregate.kernel.job.job import JobContext
+from scoregate.kernel.job.earlier_attempts import describe_difference, find_attempts, is_incomplete
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import read_run
-from scoregate.kernel.report.text import one_line
-from scoregate.kernel.run.code_digest import OUTPUT
-from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.run.reuse import ReusableResults, offer_results, suite_key
 from scoregate.kernel.types.runs.cases import Status
-from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.reuse import CHANGED, GONE, REUSED_FROM, ReusedRun, suite_reuse_problem
-from scoregate.kernel.types.runs.run import Conditions, Run
+from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.text import format_local_time
 
-_MOST_REASONS, _MOST_FILES = 10, 5
-_LOGS = (".log", "nohup.out")
+_MOST_REASONS = 10
 
 
 async def resume_run(planned: PlannedRun, ports: Ports) -> PlannedRun:
@@ -46,8 +41,8 @@ async def resume_run(planned: PlannedRun, ports: Ports) -> PlannedRun:
     context, plan, settings = planned.context, planned.plan, planned.settings
     request = ports.requests.get(REQUEST) or ResumeRequest()
     try:
-        run, name = await _find_earlier_run(context, request.folder)
-    except (RecordError, GitHubRefused) as error:
+        planned, run, name = await _find_earlier_run(planned, request.folder)
+    except RecordError as error:
         return _with_notice(planned, f"no results of an earlier run are reused: {error.message}")
     if run is None:
         return planned
@@ -55,7 +50,7 @@ async def resume_run(planned: PlannedRun, ports: Ports) -> PlannedRun:
         return _with_notice(planned, f"{name} had finished{_outcome(run)}, so everything was run again")
     tree = await git.read_work_tree(plan.root)
     conditions = await read_conditions(plan.root, settings, tree)
-    if not (why := await _describe_difference(run, conditions, plan, tree)):
+    if not (why := await describe_difference(run, conditions, plan, tree)):
         folder = ports.scratch / "reuse"
         reusable = await to_thread.run_sync(offer_results, run, plan, folder, ports.identity)
         return replace(planned, plan=reusable.plan, slots=planned.slots.put(OFFERED, (reusable, name)))
@@ -72,89 +67,22 @@ def _with_notice(planned: PlannedRun, notice: str) -> PlannedRun:
     return replace(planned, notices=(*planned.notices, notice))
 
 
-async def _describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:
-    """What differs between the conditions of a run and those of now; empty if its results can be reused."""
-    then = run.conditions
-    if then is None or tree is None or None in (then.code, now.code):
-        return "it is unknown whether the code is the same"
-    if then.settings != now.settings:
-        return "its model, interpreter or environment was another one"
-    if then.code == now.code:
-        return ""
-    if then.tracked is None or then.tracked != now.tracked:
-        files = await git.list_changed_files(plan.root, run.code.commit)
-        if run.code.commit != tree.commit:
-            change = f"the commit was {run.code.commit or 'none':.7} and is {tree.commit or 'none':.7}"
-        else:
-            change = "the uncommitted changes differ"
-        return f"the code is not the same: {change}{_name_files(files)}"
-    if then.untracked is None or now.untracked is None:
-        return "the code is not the same: untracked files differ"
-    read = [path for path in _find_changed(then.untracked, now.untracked) if _may_be_read(run, path)]
-    return f"the code is not the same: untracked files differ{_name_files(read)}" if read else ""
-
-
-def _find_changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    pairs = {path: (then.get(path), now.get(path)) for path in sorted({*then, *now})}
-    return [path for path, (one, other) in pairs.items() if one != other and OUTPUT not in (one, other)]
-
-
-def _may_be_read(run: Run, path: str) -> bool:
-    """Whether a suite may read an untracked file: in doubt, it may. Logs are written, and not read."""
-    known = run.dependencies
-    names = {script.name for script in run.scripts}
-    is_complete = bool(names) and all(
-        (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
-    )
-    if is_complete:
-        from scoregate.kernel.run.dependencies.unread import find_unread
-
-        return path not in find_unread(known, [path])
-    return not path.endswith(_LOGS)
-
-
-def _name_files(paths: Sequence[str]) -> str:
-    shown = ", ".join(one_line(path, 100) for path in paths[:_MOST_FILES])
-    more = f" and {len(paths) - _MOST_FILES:,} more" if len(paths) > _MOST_FILES else ""
-    return f" ({shown}{more})" if paths else ""
-
-
-async def _find_earlier_run(context: JobContext, last: Path | None) -> tuple[Run | None, str]:
-    """The run to resume, and its name for notices.
+async def _find_earlier_run(planned: PlannedRun, last: Path | None) -> tuple[PlannedRun, Run | None, str]:
+    """The plan with what was read, the run to resume, and its name for notices.
 
     Raises:
         RecordError: there is none, or it can't be read.
-        GitHubRefused: it can't be downloaded.
     """
-    connection = context.connection
-    if connection is not None:
-        attempt = connection.github.run_attempt
-        if attempt < 2 or connection.api is None:
-            return None, ""
-        from scoregate.kernel.job.baseline.artifact import read_earlier_attempt
-
-        run = await read_earlier_attempt(connection, connection.api)
-        return run, "" if run is None else f"attempt {run.end.attempt} of this job"
+    if planned.context.connection is not None:
+        planned, attempts = await find_attempts(planned)
+        if attempts.problem:
+            raise RecordError(attempts.problem)
+        run = attempts.runs[0] if attempts.runs else None
+        return planned, run, "" if run is None else f"attempt {run.end.attempt} of this job"
     if last is None:
-        return None, ""
+        return planned, None, ""
     run = await to_thread.run_sync(read_run, last)
-    return run, f"the run of {format_local_time(run.started)}"
-
-
-def is_incomplete(run: Run, policy: Policy) -> bool:
-    """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
-    from scoregate.kernel.gate.run_rules import find_script_failures
-
-    return (
-        not run.end.complete
-        or bool(find_script_failures(run))
-        or any(
-            not suite.complete
-            or bool(suite.errors)
-            or len(suite.columns.errored_rows()) > (policy.limits_of(suite).max_error_rate or 0) * len(suite.columns)
-            for suite in run.suites
-        )
-    )
+    return planned, run, f"the run of {format_local_time(run.started)}"
 
 
 def _outcome(run: Run) -> str:

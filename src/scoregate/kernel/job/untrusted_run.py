@@ -20,6 +20,7 @@ from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_labels import label_suites
@@ -80,18 +81,21 @@ async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
 def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
     """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
+    Its earlier attempts are numbers as it is. They can only be forged by who can forge the run.
+
     Args:
         run: the run.
         settings: the settings of this repository, which decide whether the run covers a part of the project only.
         steps: the features, which name what they keep besides claims.
     """
+    attempts = tuple(_remove_claims(each, settings, steps) for each in run.companions_of(TrialRole.MAIN))
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
     return replace(
         run,
         code=replace(run.code, message=None, commit=None, branch=None),
         scope=replace(run.scope, filters=(), skipped=(), narrowed=settings.narrowed),
-        companions={},
+        companions={TrialRole.MAIN: attempts} if attempts else {},
         history=History(),
         conditions=None,
         slots=run.slots.select([slot for step in steps for slot in step.number_slots]),

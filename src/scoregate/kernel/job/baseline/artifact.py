@@ -174,12 +174,12 @@ async def fetch_cassettes(connection: Connection | None, base: BaseCommit | None
     return f"no artifact {connection.artifact} of {base.branch} has any"
 
 
-async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
-    """The run that the last attempt of this job stored; None if there is none.
+async def read_attempts(connection: Connection, api: Api) -> list[Run]:
+    """The runs that the last attempts of this job stored, the newest first.
 
     Raises:
-        GitHubRefused: it can't be downloaded.
-        RecordError: it can't be read.
+        GitHubRefused: one can't be downloaded.
+        RecordError: one can't be read.
     """
     github = connection.github
     runs: list[Run] = []
@@ -189,7 +189,7 @@ async def read_earlier_attempt(connection: Connection, api: Api) -> Run | None:
         if len(runs) == MOST_TRIES:
             break
     earlier = [run for run in runs if run.end.attempt < github.run_attempt]
-    return max(earlier, key=lambda run: run.end.attempt, default=None)
+    return sorted(earlier, key=lambda run: run.end.attempt, reverse=True)
 
 
 async def read_artifact(

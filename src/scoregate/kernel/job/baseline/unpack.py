@@ -9,6 +9,8 @@ import tempfile
 import weakref
 import zipfile
 import zlib
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -21,7 +23,7 @@ from scoregate.kernel.types.media import MOST_BYTES
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 
-_FILE = r"(?P<extra>(?:extra-\d{1,2}|control)/)?(?:run\.json|cases\.jsonl\.gz)"
+_FILE = r"(?:(?P<extra>(?:extra-\d{1,2}|control)/)|attempt-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
 _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
@@ -44,8 +46,8 @@ class ArchiveBounds:
         packed: bytes of the zip file.
         files: bytes of all unpacked files.
         head: bytes of `run.json`.
-        inflated: bytes of the cases, decompressed.
-        cases: the number of cases.
+        inflated: bytes of all cases, decompressed.
+        cases: the number of all cases.
         extras: whether the folders with extra trials of some cases are unpacked, too.
         media: bytes of images and audio; those over it are skipped.
     """
@@ -100,11 +102,10 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
         raise _unpack_error(str(error) or type(error).__name__) from None
     if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
         raise _unpack_error(f"it holds no {RUN_FILE}")
-    for path in folder.rglob("*"):
-        if path.name == RUN_FILE and path.stat().st_size > bounds.head:
+    for path in folder.rglob(RUN_FILE):
+        if path.stat().st_size > bounds.head:
             raise _unpack_error(f"its {RUN_FILE} is too large")
-        if path.name == CASES_FILE:
-            _check_cases(path, bounds)
+    _check_cases(folder.rglob(CASES_FILE), bounds)
 
 
 def _unpack_media(source: zipfile.ZipFile, folder: Path, most: int) -> None:
@@ -205,13 +206,12 @@ def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, le
     return written
 
 
-def _check_cases(path: Path, bounds: ArchiveBounds) -> None:
+def _check_cases(paths: Iterable[Path], bounds: ArchiveBounds) -> None:
     size = cases = 0
-    try:
-        with gzip.open(path) as file:
+    for path in paths:
+        # The reader of the file reports the damage, and keeps the rest.
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as file:
             while chunk := file.read(_CHUNK):
                 size, cases = size + len(chunk), cases + chunk.count(b"\n")
                 if size > bounds.inflated or cases > bounds.cases:
                     raise _unpack_error(f"its {CASES_FILE} holds too much")
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return  # The reader of the file reports the damage, and keeps the rest.

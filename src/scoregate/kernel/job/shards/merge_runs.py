@@ -14,12 +14,13 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
-from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
+from scoregate.kernel.judge.archive import ATTEMPT, RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, confirmations_of
 from scoregate.kernel.types.runs.dependencies import RunDependencies, merge_matrix_dependencies
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Conditions, Run, Script
 from scoregate.kernel.types.runs.run_scope import RunScope
 from scoregate.kernel.types.slots import NO_SLOTS
@@ -89,6 +90,26 @@ def merge_matrix_runs(
         RecordError: it can't be written.
     """
     labels = Counter(suite.label for each in runs for suite in each.run.suites)
+    merged = _write(runs, folder, settings, labels=labels, expected=expected)
+    attempts = [each.run.companions_of(TrialRole.MAIN) for each in runs]
+    for number in range(max(map(len, attempts), default=0)):
+        # A job that was not run again has fewer attempts than others.
+        part = [
+            MatrixRun(each.name, known[number]) for each, known in zip(runs, attempts, strict=True) if known[number:]
+        ]
+        place = folder / f"{ATTEMPT}{number + 1:02}"
+        merged = merged.add_companion(TrialRole.MAIN, _write(part, place, settings, labels=labels))
+    return merged
+
+
+def _write(
+    runs: Sequence[MatrixRun],
+    folder: Path,
+    settings: Settings,
+    *,
+    labels: Mapping[str, int],
+    expected: int | None = None,
+) -> Run:
     starts = [0, *accumulate(len(each.run.suites) for each in runs)]
     with RunWriter(folder) as writer:
         for each, start in zip(runs, starts, strict=False):

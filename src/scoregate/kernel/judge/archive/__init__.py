@@ -1,6 +1,7 @@
 """A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, one line for each case."""
 
 from scoregate.kernel.judge.archive.folder import (
+    ATTEMPT,
     BASE_FOLDER,
     CASES_FILE,
     CONTROL,
@@ -20,6 +21,7 @@ from scoregate.kernel.judge.archive.unfinished import RecoveredRun, latest_run, 
 from scoregate.kernel.judge.archive.writer import RunWriter
 
 __all__ = [
+    "ATTEMPT",
     "BASE_FOLDER",
     "CASES_FILE",
     "CONTROL",

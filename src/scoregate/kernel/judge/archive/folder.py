@@ -20,7 +20,8 @@ BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
 CONTROL = "control"
-_COMPANIONS = {TrialRole.EXTRA: f"{EXTRA}*", TrialRole.CONTROL: CONTROL}
+ATTEMPT = "attempt-"
+_COMPANIONS = {TrialRole.MAIN: f"{ATTEMPT}*", TrialRole.EXTRA: f"{EXTRA}*", TrialRole.CONTROL: CONTROL}
 INTERRUPTED = "interrupted"
 # Folders with the parts of a run on a cluster, until they are merged.
 PARTS = "parts-"

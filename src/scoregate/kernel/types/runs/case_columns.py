@@ -252,8 +252,8 @@ class Columns:
 
     @property
     def reused(self) -> int:
-        """The number of rows that another run measured, or an earlier attempt of this run."""
-        return len(self.sources) - self.sources.count(0)
+        """The number of rows that another run measured, or an attempt of this run that did not finish."""
+        return self.sources.count(1)
 
     def rows_from(self, sources: Collection[int]) -> set[int]:
         """The rows that some sources measured.

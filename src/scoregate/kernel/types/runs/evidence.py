@@ -18,7 +18,8 @@ class TrialOrigin(StrEnum):
     """Which run measured a trial."""
 
     MEASURED = "measured"  # this run
-    RESUMED = "resumed"  # an earlier attempt of this run
+    RESUMED = "resumed"  # an earlier attempt of this run, which did not finish
+    ATTEMPT = "attempt"  # an earlier attempt at the same code, which finished: its trials are repeats
     KEPT = "kept"  # the base's run: only other rows of a data file changed
     CARRIED = "carried"  # the base's run, with its whole suite: no change affects it
 
@@ -42,7 +43,8 @@ class TrialMark(StrEnum):
 class Use(StrEnum):
     """What a trial may count for."""
 
-    LIMITS = "limits"  # limits of the suite alone: pass rate, mean, latency; excused trials count for cost and tokens
+    LIMITS = "limits"  # limits of the suite alone: pass rate, mean, latency
+    AMOUNTS = "amounts"  # cost and tokens of the suite, which are sums
     ERRORS = "errors"  # the error rate
     ROWS = "rows"  # whether the suite has rows and a pair in the baseline
     TEST = "test"  # label, interval and p of rows
@@ -63,26 +65,27 @@ class Use(StrEnum):
 
 
 _Kind: TypeAlias = TrialOrigin | TrialRole | TrialMark
-_MEASURED, _RESUMED, _KEPT, _CARRIED = TrialOrigin
+_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED = TrialOrigin
 _MAIN, _EXTRA, _CONTROL, _RETRY, _WITHOUT = TrialRole
 _EXCUSED = TrialMark.EXCUSED
 
 COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
     {
-        Use.LIMITS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN, _EXCUSED}),
+        Use.LIMITS: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED, _MAIN}),
+        Use.AMOUNTS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN, _WITHOUT, _EXCUSED}),
         Use.ERRORS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN, _WITHOUT}),
-        Use.ROWS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
-        Use.TEST: frozenset({_MEASURED, _RESUMED, _MAIN, _EXTRA}),
-        Use.MEANS: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
-        Use.SLICES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _EXTRA}),
-        Use.FAILURES: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN, _RETRY}),
-        Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _MAIN}),
-        Use.CONTROL: frozenset({_MEASURED, _RESUMED, _MAIN, _CONTROL}),
-        Use.REPEATS: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
-        Use.AGAIN: frozenset({_MEASURED, _RESUMED, _KEPT, _MAIN}),
-        Use.OLDER: frozenset({_MEASURED, _RESUMED, _KEPT, _CARRIED, _MAIN}),
+        Use.ROWS: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED, _MAIN}),
+        Use.TEST: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _MAIN, _EXTRA}),
+        Use.MEANS: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED, _MAIN}),
+        Use.SLICES: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _MAIN, _EXTRA}),
+        Use.FAILURES: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _MAIN, _RETRY}),
+        Use.PASS_RATE: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _MAIN}),
+        Use.CONTROL: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _MAIN, _CONTROL}),
+        Use.REPEATS: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _MAIN}),
+        Use.AGAIN: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _MAIN}),
+        Use.OLDER: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED, _MAIN}),
         Use.EARLIER: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
-        Use.HISTORY: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
+        Use.HISTORY: frozenset({_MEASURED, _RESUMED, _ATTEMPT, _MAIN, _WITHOUT}),
         Use.DATABASE: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT}),
         Use.FRESH: frozenset({_MEASURED}),
         Use.SPENT: frozenset({_MEASURED, _RESUMED, _MAIN, _WITHOUT, _EXCUSED}),
@@ -106,7 +109,7 @@ class TrialSource:
 
     Attributes:
         origin: which run measured them.
-        run: the base's run that did; None for this run and its earlier attempts.
+        run: the base's run that did; None for this run and earlier attempts.
     """
 
     origin: TrialOrigin
@@ -135,7 +138,7 @@ class Trials:
     Attributes:
         columns: their results.
         sources: where they come from, by the number in `Columns.sources`: 0 for what the suite measured when it ran, 1
-            for what it reused.
+            for what it reused, 2 for what earlier attempts measured, if any count.
         excused: the trials of cases in quarantine, which are left out of `columns`; None if nothing is.
         read: reads them from disk; None if they are not stored.
     """
@@ -164,7 +167,7 @@ class Evidence:
 
     @property
     def runs(self) -> frozenset[str]:
-        """The ids of other runs that measured trials, besides earlier attempts of the run."""
+        """The ids of other runs that measured trials, besides earlier attempts."""
         return frozenset(source.run.id for source in self.trials.sources if source.run is not None)
 
     def counts(self, use: Use) -> bool:

@@ -132,7 +132,7 @@ class SuiteResult(SuiteInfo):
     @property
     def other_usage(self) -> Usage | None:
         """The usage outside of its cases, with that of cases in quarantine: their calls were made, too."""
-        excused = self.trials.excused if does_count(TrialMark.EXCUSED, Use.LIMITS) else None
+        excused = self.trials.excused if does_count(TrialMark.EXCUSED, Use.AMOUNTS) else None
         usages = (self.usage, None if excused is None else excused.sum_usage())
         return sum_usage(usage for usage in usages if usage is not None)
 
@@ -143,12 +143,17 @@ class SuiteResult(SuiteInfo):
         Results of another run count with what that one paid, so that the cost is that of a run of all cases.
         """
         parts = measure_cost(self.other_usage), lack_prices(self.columns.unpriced)
-        return add(parts, known_values(self.columns.costs))
+        return add(parts, known_values(self._list_amounts(self.columns.costs)))
 
     @property
     def tokens(self) -> Amount:
         """The input and output tokens of all model calls."""
-        return add((count_tokens(self.other_usage),), known_values(self.columns.tokens))
+        return add((count_tokens(self.other_usage),), known_values(self._list_amounts(self.columns.tokens)))
+
+    def _list_amounts(self, column: Sequence[float]) -> Iterable[float]:
+        """The numbers of a column of the trials that count for the suite's sums."""
+        others = self.evidence.rows_without(Use.AMOUNTS)
+        return (value for row, value in enumerate(column) if row not in others) if others else column
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""
@@ -292,7 +297,8 @@ class Run(RunInfo):
     """The record of one run of all suites.
 
     Attributes:
-        companions: runs of parts of its suites or of the base's, by what their trials were measured for.
+        companions: runs of parts of its suites or of the base's, by what their trials were measured for. Those of main
+            trials are earlier attempts at the same code.
         slots: what features store.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
     """

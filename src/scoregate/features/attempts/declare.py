@@ -1,0 +1,21 @@
+"""When earlier attempts may count."""
+
+from __future__ import annotations
+
+from scoregate.kernel.types.declarations.declaration import Feature, RunFacts
+from scoregate.kernel.types.runs.evidence import TrialRole
+
+_LAST_RUN = ("run", "run.json")
+
+
+def _is_on(facts: RunFacts) -> bool:
+    if any(run.companions_of(TrialRole.MAIN) for run in facts.runs):
+        return True
+    if facts.in_job:
+        return facts.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1"
+    # Without a setting, the last run is the baseline on a developer's machine, and not an attempt.
+    names_base = facts.settings.origin("baseline") != "default"
+    return names_base and facts.root is not None and (facts.root / facts.settings.out).joinpath(*_LAST_RUN).is_file()
+
+
+FEATURE = Feature("attempts", is_on=_is_on)

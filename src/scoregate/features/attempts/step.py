@@ -1,0 +1,53 @@
+"""The hooks of attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scoregate.features.attempts.keys import KEPT, POOLED
+from scoregate.kernel.job.steps import PlannedRun, Step
+from scoregate.kernel.types.runs.evidence import TrialRole
+
+if TYPE_CHECKING:
+    from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.job.ports import Ports
+    from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged
+    from scoregate.kernel.types.runs.run import Run
+    from scoregate.kernel.types.slots import Section, Slots
+
+
+class AttemptsStep(Step):
+    """Counts earlier attempts at the same code as repeats."""
+
+    name = "attempts"
+
+    async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
+        from scoregate.features.attempts.earlier_runs import keep_attempts
+
+        return await keep_attempts(planned, ports)
+
+    def store(self, run: Run, slots: Slots) -> Run:
+        if (kept := slots.get(KEPT)) is None:
+            return run
+        from scoregate.features.attempts.earlier_runs import copy_attempts
+
+        return copy_attempts(run, kept)
+
+    def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
+        if not run.companions_of(TrialRole.MAIN):
+            return compare(run, baseline)
+        from scoregate.features.attempts.pooled_run import pool_attempts
+
+        pooled, counted = pool_attempts(run)
+        comparison = compare(pooled, baseline)
+        return replace(comparison, slots=comparison.slots.put(POOLED, counted))
+
+    def sections(self, judged: Judged) -> Iterable[Section]:
+        from scoregate.features.attempts.section import build_sections
+
+        return build_sections(judged)
+
+
+STEP = AttemptsStep()

@@ -1,0 +1,126 @@
+"""Earlier attempts of a run: where they are found, and whether their conditions were those of now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scoregate.errors import GitHubRefused, RecordError
+from scoregate.kernel.host import git
+from scoregate.kernel.job.baseline.artifact import read_attempts
+from scoregate.kernel.job.steps import PlannedRun
+from scoregate.kernel.report.text import one_line
+from scoregate.kernel.run.code_digest import OUTPUT
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Policy
+from scoregate.kernel.types.runs.run import Conditions, Run
+from scoregate.kernel.types.slots import Slot
+
+_MOST_FILES = 5
+_LOGS = (".log", "nohup.out")
+
+
+@record
+class EarlierAttempts:
+    """The runs that earlier attempts of a job stored, the newest first, or the problem why they can't be read."""
+
+    runs: tuple[Run, ...] = ()
+    problem: str = ""
+
+
+FOUND: Slot[EarlierAttempts] = Slot("attempts.found")
+"""The earlier attempts of the job, which are downloaded once for all features."""
+
+
+async def find_attempts(planned: PlannedRun) -> tuple[PlannedRun, EarlierAttempts]:
+    """The plan that keeps the earlier attempts of the job for other features, and these."""
+    connection, found = planned.context.connection, planned.slots.get(FOUND)
+    if found is not None:
+        return planned, found
+    if connection is None or connection.api is None or connection.github.run_attempt < 2:
+        return planned, EarlierAttempts()
+    try:
+        found = EarlierAttempts(tuple(await read_attempts(connection, connection.api)))
+    except (RecordError, GitHubRefused) as error:
+        found = EarlierAttempts(problem=error.message)
+    return replace(planned, slots=planned.slots.put(FOUND, found)), found
+
+
+def list_finished(attempts: Sequence[Run], policy: Policy) -> list[Run]:
+    """The attempts that finished, the oldest first, and those that they have copies of.
+
+    Args:
+        attempts: runs of the same code, the newest first.
+        policy: says how many errors a suite may have.
+    """
+    known = dict[str, Run]()
+    for run in attempts:
+        for each in (run, *reversed(run.companions_of(TrialRole.MAIN))):
+            if not is_incomplete(each, policy):
+                known.setdefault(each.id, replace(each, companions={}))
+    return sorted(known.values(), key=lambda each: each.started)
+
+
+async def describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:
+    """What differs between the conditions of a run and those of now; empty if its results can be reused."""
+    then = run.conditions
+    if then is None or tree is None or None in (then.code, now.code):
+        return "it is unknown whether the code is the same"
+    if then.settings != now.settings:
+        return "its model, interpreter or environment was another one"
+    if then.code == now.code:
+        return ""
+    if then.tracked is None or then.tracked != now.tracked:
+        files = await git.list_changed_files(plan.root, run.code.commit)
+        if run.code.commit != tree.commit:
+            change = f"the commit was {run.code.commit or 'none':.7} and is {tree.commit or 'none':.7}"
+        else:
+            change = "the uncommitted changes differ"
+        return f"the code is not the same: {change}{_name_files(files)}"
+    if then.untracked is None or now.untracked is None:
+        return "the code is not the same: untracked files differ"
+    read = [path for path in _find_changed(then.untracked, now.untracked) if _may_be_read(run, path)]
+    return f"the code is not the same: untracked files differ{_name_files(read)}" if read else ""
+
+
+def _find_changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    pairs = {path: (then.get(path), now.get(path)) for path in sorted({*then, *now})}
+    return [path for path, (one, other) in pairs.items() if one != other and OUTPUT not in (one, other)]
+
+
+def _may_be_read(run: Run, path: str) -> bool:
+    """Whether a suite may read an untracked file: in doubt, it may. Logs are written, and not read."""
+    known = run.dependencies
+    names = {script.name for script in run.scripts}
+    is_complete = bool(names) and all(
+        (parts := known.find_scripts(name)) and not any(part.unknown or part.native for part in parts) for name in names
+    )
+    if is_complete:
+        from scoregate.kernel.run.dependencies.unread import find_unread
+
+        return path not in find_unread(known, [path])
+    return not path.endswith(_LOGS)
+
+
+def _name_files(paths: Sequence[str]) -> str:
+    shown = ", ".join(one_line(path, 100) for path in paths[:_MOST_FILES])
+    more = f" and {len(paths) - _MOST_FILES:,} more" if len(paths) > _MOST_FILES else ""
+    return f" ({shown}{more})" if paths else ""
+
+
+def is_incomplete(run: Run, policy: Policy) -> bool:
+    """Whether a run was stopped, a part of it failed, or a suite has more errors than its limit."""
+    from scoregate.kernel.gate.run_rules import find_script_failures
+
+    return (
+        not run.end.complete
+        or bool(find_script_failures(run))
+        or any(
+            not suite.complete
+            or bool(suite.errors)
+            or len(suite.columns.errored_rows()) > (policy.limits_of(suite).max_error_rate or 0) * len(suite.columns)
+            for suite in run.suites
+        )
+    )

@@ -1,0 +1,164 @@
+"""Jobs and runs that are made again with the same code: every attempt counts."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from tests.fakes.github import Run, events
+from tests.integration.host.conftest import Project, suite
+from tests.integration.host.test_kills import flushed_cases
+from tests.integration.jobs.world import Job, World
+from tests.waiting import wait_until
+
+# The first four of eight cases fail while a file exists, and the sixth waits while another does.
+BODY = """
+import os, pathlib, time
+
+def fn(case):
+    state = pathlib.Path(os.environ["STATE"])
+    if case.input == "good 5" and (state / "wait").exists():
+        (state / "began").write_text("x")
+        time.sleep(300)
+    return "wrong" if (state / "bad").exists() and case.input < "good 4" else case.input
+"""
+LIMIT = "min_pass_rate = 0.8\n"
+
+
+@pytest.fixture
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture
+def jobs(world: World, state: Path) -> Jobs:
+    world.project.write("scoregate.toml", LIMIT)
+    world.commit_suite(BODY, fn="fn", good=8, max_test_case_concurrency="1")
+    return Jobs(world, state)
+
+
+class Jobs:
+    """The attempts of one workflow run."""
+
+    def __init__(self, world: World, state: Path) -> None:
+        self.world, self.state = world, state
+        self.event: events.Event = events.push(world.repo)
+        self.run: Run | None = None
+        self.attempts = 0
+
+    def attempt(self, *, bad: bool = False, cancelled: bool = False) -> Job:
+        """The next attempt, its folder uploaded; of eight cases four fail, or it is cancelled after five."""
+        self.run = self.run or self.world.workflow_run(self.event)
+        self.world.project.git("clean", "-qfdx")
+        self.attempts += 1
+        environment = {"STATE": str(self.state), "GITHUB_RUN_ATTEMPT": str(self.attempts)}
+        for name, is_set in (("bad", bad), ("wait", cancelled)):
+            (self.state / name).write_text("x") if is_set else (self.state / name).unlink(missing_ok=True)
+        if cancelled:
+            process = self.world.start(self.event, self.run, **environment)
+            wait_until((self.state / "began").exists)
+            wait_until(lambda: len(flushed_cases(self.world.project)) == 5)
+            process.send_signal(signal.SIGTERM)
+            job = self.world.finish(process, self.run)
+        else:
+            job = self.world.job(self.event, run=self.run, **environment)
+        self.run.upload(job.outputs["artifact-name"], job.out / "run", overwrite=True)
+        return job
+
+
+def section_of(job: Any) -> dict[str, Any]:
+    """What `result.json` says of attempts."""
+    sections: dict[str, Any] = job.result.get("sections", {})
+    return sections.get("attempts", {})
+
+
+def test_all_attempts_of_a_job_count(jobs: Jobs) -> None:
+    assert jobs.attempt(bad=True).exit_code == 1
+    second = jobs.attempt()
+    assert second.exit_code == 1, second.output
+    assert "Attempt 2 at this code, pooled with 1 earlier attempt" in second.comment
+    assert "12 of 16 trials (75.0%)" in second.comment
+    third = jobs.attempt()
+    assert third.exit_code == 0, third.output
+    assert section_of(third) == {"attempt": 3, "earlier": 2, "not_counted": []}
+    assert len(ElementTree.parse(third.out / "junit.xml").findall(".//testsuite[@name='demo']/testcase")) == 24
+    assert third.run["suites"][0]["statuses"]["passed"] == 8
+
+
+def test_a_cancelled_attempt_forgets_no_earlier_one(jobs: Jobs) -> None:
+    assert jobs.attempt(bad=True).exit_code == 1
+    jobs.attempt(cancelled=True)
+    third = jobs.attempt()
+    assert "5 of 8 results were reused from attempt 2" in " ".join(third.output.split())
+    assert (third.exit_code, section_of(third)["earlier"]) == (1, 1)
+
+
+def test_a_merged_run_has_the_attempts_of_its_legs(jobs: Jobs) -> None:
+    """ "Re-run failed jobs" runs the red legs of a matrix again, and the job that merges them."""
+    world, legs = jobs.world, jobs.world.folder / "legs"
+    green = world.job(jobs.event, STATE=str(jobs.state))
+    red = jobs.attempt(bad=True)
+    for name, job in (("a", green), ("b", red)):
+        shutil.copytree(job.out / "run", legs / name)
+    merge = ("merge", "--expect", "2", str(legs / "a"), str(legs / "b"))
+    assert world.job(jobs.event, *merge).exit_code == 1
+    shutil.rmtree(legs / "b")
+    shutil.copytree(jobs.attempt().out / "run", legs / "b")
+    job = world.job(jobs.event, *merge)
+    assert (job.exit_code, section_of(job)["earlier"]) == (1, 1)
+    assert "12 of 16 trials (75.0%)" in job.output
+    assert "Pass rate of demo (b)" in job.output
+    assert "Pass rate of demo (a)" not in job.output
+
+
+def test_a_comment_on_a_forks_pull_request_counts_all_attempts(world: World, jobs: Jobs) -> None:
+    world.push(STATE=str(jobs.state))
+    fork = world.fork()
+    world.branch()
+    world.project.write("notes.md", "new")
+    world.commit()
+    pull = world.open_pull_request(fork=fork)
+    jobs.event = events.pull_request(pull)
+    assert jobs.attempt(bad=True).exit_code == 1
+    assert jobs.attempt().exit_code == 1
+    assert jobs.run is not None
+    published = world.second_stage(jobs.run)
+    assert "12 of 16 trials (75.0%)" in published.output
+    (comment,) = pull.comments
+    assert "pooled with 1 earlier attempt" in comment.body
+
+
+@pytest.fixture
+def local(project: Project) -> Project:
+    project.write(".gitignore", "scoregate-out\nbase\n")
+    project.write("scoregate.toml", LIMIT)
+    project.write("evals/demo.py", suite(BODY, fn="fn", good=8))
+    project.commit()
+    return project
+
+
+def test_runs_of_one_tree_against_a_named_baseline_are_attempts(local: Project, state: Path) -> None:
+    environment = {"STATE": str(state)}
+    local.scoregate("run", "--baseline", "none", "--out", "base", **environment)
+    (state / "bad").write_text("x")
+    assert local.scoregate("run", "--baseline", "base", **environment).exit_code == 1
+    (state / "bad").unlink()
+    again = local.scoregate("run", "--baseline", "base", **environment)
+    assert (again.exit_code, section_of(again)["earlier"]) == (1, 1)
+    judged = local.scoregate("gate", "scoregate-out", "--baseline", "base", **environment)
+    assert judged.exit_code == 1
+    local.write("evals/other.txt", "another tree")
+    changed = local.scoregate("run", "--baseline", "base", **environment)
+    assert (changed.exit_code, section_of(changed)) == (0, {})
+
+
+def test_the_last_run_is_no_attempt_if_it_is_the_baseline(local: Project, state: Path) -> None:
+    (state / "bad").write_text("x")
+    assert local.scoregate("run", STATE=str(state)).exit_code == 1
+    (state / "bad").unlink()
+    again = local.scoregate("run", STATE=str(state))
+    assert (again.exit_code, section_of(again)) == (0, {})
