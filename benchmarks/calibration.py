@@ -25,6 +25,7 @@ import calibration_hints
 import calibration_intervals
 import calibration_judges
 import calibration_kappa
+import calibration_life
 import calibration_limits
 import calibration_lost
 import calibration_means
@@ -43,6 +44,7 @@ Report = Callable[[Effort], Iterator[Target]]
 
 TOPICS: Mapping[str, Report] = {
     "run": calibration_run.report,
+    "life": calibration_life.report,
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "few": calibration_few.report,

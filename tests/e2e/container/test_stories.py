@@ -78,6 +78,21 @@ def test_the_quick_start_of_the_readme(workflow: Workflow) -> None:
     assert "0 newly failing" in pull.comments[0].body
 
 
+def test_a_red_job_that_runs_again_counts_both_attempts(workflow: Workflow) -> None:
+    rule = "'no' if os.environ.get('PROVIDER') == 'down' and '1' in case.input else case.input"
+    workflow.commit_suite("import os", fn=f"lambda case: {rule}", good=20)
+    steps = jobs_of("README.md")["evals"]["steps"]
+    down = [{**each, "env": {**each.get("env", {}), "PROVIDER": "down"}} for each in steps]
+    push = events.push(workflow.repo)
+    run = workflow.workflow_run(push)
+    assert workflow.steps(push, down, run=run).exit_code == 1
+    run.run_attempt = 2
+    again = workflow.steps(push, steps, run=run)
+    assert again.exit_code == 1, again.log
+    assert "Attempt 2 at this code, pooled with 1 earlier attempt" in again.summary
+    assert "29 of 40 trials (72.5%)" in again.summary
+
+
 def test_a_fork_is_measured_and_commented_on_by_the_second_workflow(workflow: Workflow) -> None:
     first, second = jobs_of("README.md")["evals"], jobs_of("docs/guides/forks.md")["comment"]
     assert workflow.steps(events.push(workflow.repo), first["steps"]).exit_code == 0

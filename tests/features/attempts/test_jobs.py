@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.fakes.github import Run, events
+from tests.features.affected.test_jobs import prepare
 from tests.integration.host.conftest import Project, suite
 from tests.integration.host.test_kills import flushed_cases
 from tests.integration.jobs.world import Job, World
@@ -27,6 +28,7 @@ def fn(case):
     return "wrong" if (state / "bad").exists() and case.input < "good 4" else case.input
 """
 LIMIT = "min_pass_rate = 0.8\n"
+NO_PUSHES = {"pushes": 0, "unchanged": [], "not_counted": []}
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_all_attempts_of_a_job_count(jobs: Jobs) -> None:
     assert "12 of 16 trials (75.0%)" in second.comment
     third = jobs.attempt()
     assert third.exit_code == 0, third.output
-    assert section_of(third) == {"attempt": 3, "earlier": 2, "not_counted": []}
+    assert section_of(third) == {**NO_PUSHES, "attempt": 3, "earlier": 2}
     assert len(ElementTree.parse(third.out / "junit.xml").findall(".//testsuite[@name='demo']/testcase")) == 24
     assert third.run["suites"][0]["statuses"]["passed"] == 8
 
@@ -113,6 +115,27 @@ def test_a_merged_run_has_the_attempts_of_its_legs(jobs: Jobs) -> None:
     assert "12 of 16 trials (75.0%)" in job.output
     assert "Pass rate of demo (b)" in job.output
     assert "Pass rate of demo (a)" not in job.output
+
+
+def test_what_a_push_did_not_change_keeps_its_trials(world: World) -> None:
+    """The first push breaks one of two suites for a while, and the second changes the other."""
+    prepare(world)
+    world.branch()
+    flaky = "import os\n\ndef answer(input): return 'wrong' if os.environ.get('PROVIDER') == 'down' else input\n"
+    world.project.write("app/one.py", flaky)
+    world.commit()
+    pull = world.open_pull_request()
+    first = world.job(events.pull_request(pull), PROVIDER="down")
+    assert first.exit_code == 1, first.output
+    first.upload()
+    world.project.git("checkout", "-q", "change")
+    world.project.write("app/two.py", "def answer(input): return input + ''\n")
+    world.commit()
+    world.check_out_merge(pull)
+    second = world.job(events.pull_request(pull))
+    assert section_of(second) == {"attempt": 1, "earlier": 0, "pushes": 1, "unchanged": ["one"], "not_counted": []}
+    assert second.exit_code == 1, second.output
+    assert "20 of 40 trials (50.0%)" in second.comment
 
 
 def test_a_comment_on_a_forks_pull_request_counts_all_attempts(world: World, jobs: Jobs) -> None:

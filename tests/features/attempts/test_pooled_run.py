@@ -23,9 +23,9 @@ from scoregate.kernel.report.suites import build_totals
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.dependencies import CarriedFrom
+from scoregate.kernel.types.runs.dependencies import CarriedFrom, Dependency, RunDependencies, ScriptDependencies
 from scoregate.kernel.types.runs.evidence import TrialRole, Trials, Use
-from scoregate.kernel.types.runs.run import BaseReference, Run
+from scoregate.kernel.types.runs.run import BaseReference, Conditions, Run
 from scoregate.kernel.types.runs.run_scope import RunScope
 
 GOOD, BAD = [1.0] * 40, [0.0] * 20 + [1.0] * 20
@@ -59,7 +59,9 @@ def test_a_green_attempt_does_not_erase_a_red_one() -> None:
     (row,) = judged.comparison.rows
     assert (row.label, row.mean, row.delta) == (RowLabel.WORSE, 0.75, -0.25)
     assert judged.exit_code == 1
-    assert [section.data for section in STEP.sections(judged)] == [{"attempt": 2, "earlier": 1, "not_counted": []}]
+    assert [section.data for section in STEP.sections(judged)] == [
+        {"attempt": 2, "earlier": 1, "pushes": 0, "unchanged": [], "not_counted": []}
+    ]
 
 
 def test_limits_count_all_attempts() -> None:
@@ -106,6 +108,33 @@ def test_evaluators_that_changed_are_named() -> None:
     assert counted is not None
     assert (counted.number, counted.earlier, len(counted.gaps)) == (3, 1, 1)
     assert counted.gaps[0].startswith("demo of attempt 1: e: ")
+
+
+def push_of(score: float, read: str, *, code: str) -> Run:
+    """A run of another commit, with what its suite read."""
+    table = (Dependency("file", "prompt.md", read),)
+    known = RunDependencies(table, (ScriptDependencies("evals/demo.py", "launch", (0,)),))
+    return replace(attempt_of(score), conditions=Conditions(code, "settings", code), dependencies=known)
+
+
+def test_what_a_push_did_not_change_counts() -> None:
+    now = push_of(1.0, "same", code="new")
+    pooled, counted = pool_attempts(after(now, push_of(0.0, "same", code="old")))
+    assert (scores_of(pooled), counted) == ([1.0, 0.0], PooledAttempts(1, 0, pushes=1, unchanged=("demo",)))
+    assert pool_attempts(after(now, push_of(0.0, "other", code="old")))[1] is None
+    unknown = replace(push_of(0.0, "same", code="old"), dependencies=RunDependencies())
+    assert pool_attempts(after(now, unknown))[1] is None
+    other_model = replace(push_of(0.0, "same", code="new"), conditions=Conditions("new", "another model", "new"))
+    assert pool_attempts(after(now, other_model))[1] is None
+    both = after(now, push_of(0.0, "same", code="old"), push_of(0.5, "unread", code="new"))
+    assert pool_attempts(both)[1] == PooledAttempts(2, 1, pushes=1, unchanged=("demo",))
+    sections = [each.sentences for each in STEP.sections(judge_pooled(both, attempt_of(1.0)))]
+    assert sections == [
+        (
+            "Attempt 2 at this code, pooled with 1 earlier attempt: their trials count as repeats.",
+            "Unchanged since the last push, so trials from then count as repeats: demo.",
+        )
+    ]
 
 
 def test_a_part_of_the_cases_counts_alone() -> None:

@@ -12,7 +12,8 @@ def _is_on(facts: RunFacts) -> bool:
     if any(run.companions_of(TrialRole.MAIN) for run in facts.runs):
         return True
     if facts.in_job:
-        return facts.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1"
+        is_again = facts.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1"
+        return is_again or facts.environ.get("GITHUB_EVENT_NAME", "").startswith("pull_request")
     # Without a setting, the last run is the baseline on a developer's machine, and not an attempt.
     names_base = facts.settings.origin("baseline") != "default"
     return names_base and facts.root is not None and (facts.root / facts.settings.out).joinpath(*_LAST_RUN).is_file()

@@ -22,14 +22,18 @@ class PooledAttempts:
     """The earlier attempts that count with a run.
 
     Attributes:
-        number: the number of this attempt, from 2.
+        number: the number of this attempt, from 1.
         earlier: the number of attempts that count with it.
         gaps: the suites of these attempts that do not count, with the reasons.
+        pushes: the number of earlier pushes that count.
+        unchanged: the suites that nothing changed since then.
     """
 
     number: int
     earlier: int
     gaps: tuple[str, ...] = ()
+    pushes: int = 0
+    unchanged: tuple[str, ...] = ()
 
 
 KEPT: Slot[KeptAttempts] = Slot("attempts.kept")

@@ -1,8 +1,8 @@
-"""A run with the trials of earlier attempts as further repeats of its cases."""
+"""A run with the trials of earlier attempts and pushes as further repeats of its cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scoregate.features.attempts.keys import PooledAttempts
@@ -13,6 +13,7 @@ from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.evidence import TrialOrigin, TrialRole, TrialSource, Use
 from scoregate.kernel.types.runs.joined_columns import count_repeats, join_columns
 from scoregate.kernel.types.runs.run import Run, SuiteResult
+from scoregate.kernel.types.runs.suite_states import digest_states
 
 _SOURCE = 2  # the number of the source of their trials
 
@@ -43,20 +44,21 @@ class _AddedAttempt:
 
 
 def pool_attempts(run: Run) -> tuple[Run, PooledAttempts | None]:
-    """The run with the trials of its earlier attempts, and how many count; None if none does.
+    """The run with the trials of its earlier attempts and pushes, and how many count; None if none does.
 
-    Trials that met an error, and those of cases that were changed, do not count.
+    Trials that met an error, and those of cases that were changed, do not count. Of a push, suites count that nothing
+    changed since then.
 
     Args:
         run: the run, its attempts among its companions. That of a part of the cases counts alone.
     """
-    attempts = run.companions_of(TrialRole.MAIN)
-    if not attempts or not run.scope.is_whole:
+    earlier = run.companions_of(TrialRole.MAIN)
+    if not earlier or not run.scope.is_whole:
         return run, None
     suites, gaps, added = list(run.suites), list[str](), list[_AddedAttempt]()
-    for number, attempt in enumerate(attempts, 1):
+    for number, attempt in enumerate(earlier, 1):
         parts = dict[int, _AddedSuite]()
-        for index, place in pair_suites(run.suites, attempt.suites):
+        for index, place in _pair_suites(run, attempt):
             if problem := _find_problem(run, run.suites[index], attempt, attempt.suites[place]):
                 gaps.append(f"{run.suites[index].label} of attempt {number}: {problem}")
                 continue
@@ -70,13 +72,49 @@ def pool_attempts(run: Run) -> tuple[Run, PooledAttempts | None]:
     if not added:
         return run, None
     pooled = replace(run, suites=tuple(_add_readers(suites, run.suites, added)), read=_chain(run.read, added))
-    return pooled, PooledAttempts(max(run.end.attempt, len(attempts) + 1), len(added), tuple(gaps))
+    return pooled, _count_attempts(run, added, gaps)
+
+
+def _count_attempts(run: Run, added: Sequence[_AddedAttempt], gaps: Sequence[str]) -> PooledAttempts:
+    pushes = [each for each in added if not has_same_code(run, each.run)]
+    unchanged = {added_suite.place for each in pushes for added_suite in each.suites.values()}
+    same_code = sum(has_same_code(run, each) for each in run.companions_of(TrialRole.MAIN))
+    return PooledAttempts(
+        max(run.end.attempt, same_code + 1),
+        len(added) - len(pushes),
+        tuple(gaps),
+        pushes=len(pushes),
+        unchanged=tuple(run.suites[place].label for place in sorted(unchanged)),
+    )
+
+
+def has_same_code(run: Run, attempt: Run) -> bool:
+    """Whether an earlier run is an attempt at the same code, and not an earlier push.
+
+    Only attempts are kept next to a run whose conditions are not known, such as one that is published for a fork.
+    """
+    now, then = run.conditions, attempt.conditions
+    if now is None or then is None:
+        return True
+    is_equal = now.code == then.code or (now.tracked is not None and now.tracked == then.tracked)
+    return is_equal and now.settings == then.settings
+
+
+def _pair_suites(run: Run, attempt: Run) -> Iterator[tuple[int, int]]:
+    """The places of suites that both runs measured, of an earlier push only those that nothing changed since then."""
+    same: Collection[str] | None = None
+    if not has_same_code(run, attempt):
+        now, then = digest_states(run), digest_states(attempt)
+        same = {script for script, state in now.items() if then.get(script) == state}
+    for index, place in pair_suites(run.suites, attempt.suites):
+        suite, other = run.suites[index], attempt.suites[place]
+        is_measured = suite.evidence.counts(Use.TEST) and other.evidence.counts(Use.TEST)
+        if is_measured and suite.script == other.script and (same is None or suite.script in same):
+            yield index, place
 
 
 def _find_problem(run: Run, suite: SuiteResult, attempt: Run, other: SuiteResult) -> str:
     """Why the trials of a suite of an attempt don't count; empty if they do."""
-    if suite.script != other.script or not suite.evidence.counts(Use.TEST):
-        return "it is another suite" if suite.script != other.script else "the suite did not run now"
     for name in suite.evaluators.keys() & other.evaluators.keys():
         if change := describe_fingerprint_change(suite.evaluators[name], other.evaluators[name]):
             return f"{name}: {change}"

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from scoregate.features.attempts.keys import POOLED
 from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.text import display_name, one_line, shorten_list
+from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.slots import Place, Section
 
-_MOST_GAPS = 5
+_MOST_GAPS, _LONGEST_GAP = 5, 300
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:
@@ -16,8 +18,20 @@ def build_sections(judged: Judged) -> Iterator[Section]:
     pooled = judged.comparison.slots.get(POOLED)
     if pooled is None:
         return
-    earlier = f"{pooled.earlier} earlier attempt{'' if pooled.earlier == 1 else 's'}"
-    sentences = [f"Attempt {pooled.number} at this code, pooled with {earlier}: their trials count as repeats."]
-    sentences += [f"Not counted: {gap}." for gap in pooled.gaps[:_MOST_GAPS]]
-    data = {"attempt": pooled.number, "earlier": pooled.earlier, "not_counted": list(pooled.gaps)}
+    sentences = list[str]()
+    if pooled.earlier:
+        earlier = number_format.count(pooled.earlier, "earlier attempt")
+        sentences.append(f"Attempt {pooled.number} at this code, pooled with {earlier}: their trials count as repeats.")
+    if pooled.pushes:
+        pushes = "the last push" if pooled.pushes == 1 else f"the last {pooled.pushes} pushes"
+        names = shorten_list([display_name(name) for name in pooled.unchanged])
+        sentences.append(f"Unchanged since {pushes}, so trials from then count as repeats: {names}.")
+    sentences += [f"Not counted: {one_line(gap, _LONGEST_GAP)}." for gap in pooled.gaps[:_MOST_GAPS]]
+    data = {
+        "attempt": pooled.number,
+        "earlier": pooled.earlier,
+        "pushes": pooled.pushes,
+        "unchanged": list(pooled.unchanged),
+        "not_counted": list(pooled.gaps),
+    }
     yield Section("attempts", Place.VERDICT, sentences=tuple(sentences), data=data)

@@ -1,4 +1,4 @@
-"""Earlier attempts of a run: where they are found, and whether their conditions were those of now."""
+"""Earlier attempts and pushes of a run: where they are found, and whether their conditions were those of now."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from scoregate.errors import GitHubRefused, RecordError
 from scoregate.kernel.host import git
-from scoregate.kernel.job.baseline.artifact import read_attempts
+from scoregate.kernel.job.baseline.artifact import read_attempts, read_last_push
 from scoregate.kernel.job.steps import PlannedRun
+from scoregate.kernel.judge.settings.limit_fields import list_settings
 from scoregate.kernel.report.text import one_line
 from scoregate.kernel.run.code_digest import OUTPUT
 from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Policy
@@ -48,11 +50,25 @@ async def find_attempts(planned: PlannedRun) -> tuple[PlannedRun, EarlierAttempt
     return replace(planned, slots=planned.slots.put(FOUND, found)), found
 
 
+async def find_last_push(planned: PlannedRun) -> EarlierAttempts:
+    """The run of the last push to the job's pull request, if runs record what their suites depend on."""
+    connection, subject = planned.context.connection, planned.context.subject
+    if connection is None or connection.api is None or subject is None or subject.request is None or subject.read_only:
+        return EarlierAttempts()
+    if not any(each.of(planned.settings) for each in list_settings(Effect.KEEPS_RESULTS)):
+        return EarlierAttempts()
+    try:
+        run = await read_last_push(connection, connection.api, subject.branch)
+    except (RecordError, GitHubRefused) as error:
+        return EarlierAttempts(problem=error.message)
+    return EarlierAttempts(() if run is None else (run,))
+
+
 def list_finished(attempts: Sequence[Run], policy: Policy) -> list[Run]:
     """The attempts that finished, the oldest first, and those that they have copies of.
 
     Args:
-        attempts: runs of the same code, the newest first.
+        attempts: the runs that attempts or pushes stored, the newest first.
         policy: says how many errors a suite may have.
     """
     known = dict[str, Run]()

@@ -192,6 +192,22 @@ async def read_attempts(connection: Connection, api: Api) -> list[Run]:
     return sorted(earlier, key=lambda run: run.end.attempt, reverse=True)
 
 
+async def read_last_push(connection: Connection, api: Api, branch: str) -> Run | None:
+    """The newest run of the same job on an earlier push to a branch of this repository; None if there is none.
+
+    Raises:
+        GitHubRefused: it can't be downloaded.
+        RecordError: it can't be read.
+    """
+    pushed, listed = BaseCommit(branch), 0
+    async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
+        if is_from_base_branch(artifact, pushed, connection.github.run_id):
+            return await read_artifact(api, artifact, unfinished=True)
+        if (listed := listed + 1) >= _MOST_LISTED:
+            break
+    return None
+
+
 async def read_artifact(
     api: Api, artifact: Mapping[str, Any], bounds: ArchiveBounds = OWN_BOUNDS, *, unfinished: bool = False
 ) -> Run:

@@ -82,7 +82,7 @@ class CasesFile:
     def cases(self, suite: int | None = None) -> Iterator[CaseResult]:
         """Every case, or those of one suite, as far as the file can be read."""
         prefix = None if suite is None else b'{"suite":%d,' % suite  # scoregate writes the suite first in a line
-        for lines in self._valid_lines():
+        for lines in self.valid_lines():
             if prefix is not None:
                 lines = [line for line in lines if line.startswith(prefix) or not _OWN_LINE.match(line)]  # noqa: PLW2901
             for case in parse_cases(lines):
@@ -92,12 +92,12 @@ class CasesFile:
 
     def inputs(self) -> Iterator[CaseInput]:
         """The input of every case, as far as the file can be read. This takes half the time of `cases`."""
-        for lines in self._valid_lines():
+        for lines in self.valid_lines():
             for case in parse_inputs(lines):
                 if case.suite < self.suites:
                     yield case
 
-    def _valid_lines(self) -> Iterator[list[bytes]]:
+    def valid_lines(self) -> Iterator[list[bytes]]:
         """Some lines after the other, without those that were found to have no case."""
         with suppress(*UNREADABLE):
             for first, lines, _ in self.lines():

@@ -20,7 +20,7 @@ from pydantic_core import from_json, to_json
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive.cases import MAX_LINE_BYTES, dump_case
-from scoregate.kernel.judge.archive.cases_file import CasesFile, with_cases
+from scoregate.kernel.judge.archive.cases_file import CasesFile, CasesReader, with_cases
 from scoregate.kernel.judge.archive.columns_file import remove_columns, write_columns
 from scoregate.kernel.judge.archive.folder import CASES_FILE, COLUMNS_FILE, RUN_FILE, list_companions
 from scoregate.kernel.judge.archive.marker import IN_PROGRESS
@@ -87,6 +87,23 @@ class RunWriter:
         except OSError as error:
             raise _make_disk_error(self._folder, error) from error
         self._added += 1
+
+    def add_cases_of(self, run: Run) -> None:
+        """Copy all trials of another run with as many suites, and their images and audio.
+
+        Lines of a file are copied as they are, and not parsed.
+
+        Raises:
+            RecordError: the disk is full, or can't be written to.
+        """
+        self.add_media_of(run)
+        if isinstance(run.read, CasesReader) and run.read.suite is None:
+            for lines in run.read.file.valid_lines():
+                for line in lines:
+                    self.add_line(line + b"\n")
+            return
+        for case in run.cases:
+            self.add(case)
 
     def add_media(self, file: MediaFile) -> None:
         """Write an image or audio. At the end it is kept if a case refers to it.
