@@ -13,7 +13,7 @@ from calibration_scores import Array, Kind, pass_fail
 from calibration_targets import Effort, Rate, Target, hold, print_row, print_table
 from numpy.random import Generator
 
-from scoregate.features.attempts.pooled_run import pool_attempts
+from scoregate.features.attempts.pooled_run import pool_earlier
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.types.amounts import Conclusion
@@ -104,7 +104,7 @@ def _join(attempts: Sequence[Run]) -> Run:
     run = attempts[-1]
     for number, each in enumerate(attempts[:-1]):
         run = run.add_companion(TrialRole.MAIN, replace(each, id=str(number)))
-    return pool_attempts(run)[0]
+    return pool_earlier(run)[0]
 
 
 def _is_red(run: Run, base: Run) -> bool:

@@ -26,6 +26,7 @@ from scoregate.kernel.judge.archive import (
     CONTROL,
     EXTRA,
     IN_PROGRESS,
+    PUSH,
     REPORT_FILE,
     RUN_FILE,
     RUN_FOLDER,
@@ -43,7 +44,7 @@ from scoregate.kernel.types.runs.cases import Status
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
 # Reruns of cases are parts of a run, not runs, and it has copies of its earlier attempts.
-_EXTRA_FOLDERS = (".", ATTEMPT, EXTRA, "confirm-")
+_EXTRA_FOLDERS = (".", ATTEMPT, PUSH, EXTRA, "confirm-")
 Stamp: TypeAlias = tuple[int, int, int]
 
 

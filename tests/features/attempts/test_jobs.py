@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.github import Run, events
 from tests.features.affected.test_jobs import prepare
 from tests.integration.host.conftest import Project, suite
-from tests.integration.host.test_kills import flushed_cases
+from tests.integration.host.test_kills import flushed_cases, kill
 from tests.integration.jobs.world import Job, World
 from tests.waiting import wait_until
 
@@ -52,19 +52,19 @@ class Jobs:
         self.run: Run | None = None
         self.attempts = 0
 
-    def attempt(self, *, bad: bool = False, cancelled: bool = False) -> Job:
-        """The next attempt, its folder uploaded; of eight cases four fail, or it is cancelled after five."""
+    def attempt(self, *, bad: bool = False, stop: signal.Signals | None = None, **more: str) -> Job:
+        """The next attempt, its folder uploaded; of eight cases four fail, or it gets a signal after five."""
         self.run = self.run or self.world.workflow_run(self.event)
         self.world.project.git("clean", "-qfdx")
         self.attempts += 1
-        environment = {"STATE": str(self.state), "GITHUB_RUN_ATTEMPT": str(self.attempts)}
-        for name, is_set in (("bad", bad), ("wait", cancelled)):
+        environment = {"STATE": str(self.state), "GITHUB_RUN_ATTEMPT": str(self.attempts), **more}
+        for name, is_set in (("bad", bad), ("wait", stop is not None)):
             (self.state / name).write_text("x") if is_set else (self.state / name).unlink(missing_ok=True)
-        if cancelled:
+        if stop is not None:
             process = self.world.start(self.event, self.run, **environment)
             wait_until((self.state / "began").exists)
             wait_until(lambda: len(flushed_cases(self.world.project)) == 5)
-            process.send_signal(signal.SIGTERM)
+            kill(process) if stop is signal.SIGKILL else process.send_signal(stop)
             job = self.world.finish(process, self.run)
         else:
             job = self.world.job(self.event, run=self.run, **environment)
@@ -91,9 +91,10 @@ def test_all_attempts_of_a_job_count(jobs: Jobs) -> None:
     assert third.run["suites"][0]["statuses"]["passed"] == 8
 
 
-def test_a_cancelled_attempt_forgets_no_earlier_one(jobs: Jobs) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_attempt_forgets_no_earlier_one(jobs: Jobs, stop: signal.Signals) -> None:
     assert jobs.attempt(bad=True).exit_code == 1
-    jobs.attempt(cancelled=True)
+    jobs.attempt(stop=stop)
     third = jobs.attempt()
     assert "5 of 8 results were reused from attempt 2" in " ".join(third.output.split())
     assert (third.exit_code, section_of(third)["earlier"]) == (1, 1)
@@ -102,14 +103,14 @@ def test_a_cancelled_attempt_forgets_no_earlier_one(jobs: Jobs) -> None:
 def test_a_merged_run_has_the_attempts_of_its_legs(jobs: Jobs) -> None:
     """ "Re-run failed jobs" runs the red legs of a matrix again, and the job that merges them."""
     world, legs = jobs.world, jobs.world.folder / "legs"
-    green = world.job(jobs.event, STATE=str(jobs.state))
-    red = jobs.attempt(bad=True)
+    green = world.job(jobs.event, STATE=str(jobs.state), SCOREGATE_MODEL="a")
+    red = jobs.attempt(bad=True, SCOREGATE_MODEL="b")
     for name, job in (("a", green), ("b", red)):
         shutil.copytree(job.out / "run", legs / name)
     merge = ("merge", "--expect", "2", str(legs / "a"), str(legs / "b"))
     assert world.job(jobs.event, *merge).exit_code == 1
     shutil.rmtree(legs / "b")
-    shutil.copytree(jobs.attempt().out / "run", legs / "b")
+    shutil.copytree(jobs.attempt(SCOREGATE_MODEL="b").out / "run", legs / "b")
     job = world.job(jobs.event, *merge)
     assert (job.exit_code, section_of(job)["earlier"]) == (1, 1)
     assert "12 of 16 trials (75.0%)" in job.output

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.kernel.builders import ERROR, ExampleSuite, info, mark_source, run_of, scored
+from tests.unit.kernel.builders import ERROR, HALF, ExampleSuite, info, mark_source, run_of, scored
 
-from scoregate.features.attempts.keys import POOLED, PooledAttempts
-from scoregate.features.attempts.pooled_run import pool_attempts
+from scoregate.features.attempts.keys import POOLED, PooledRuns
+from scoregate.features.attempts.pooled_run import pool_earlier
 from scoregate.features.attempts.step import STEP
 from scoregate.features.steps import load_all_steps, load_steps
 from scoregate.kernel.compare.comparison import compare
@@ -21,6 +21,7 @@ from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.suites import build_totals
 from scoregate.kernel.types.evaluation import Evaluation, Usage
+from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.dependencies import CarriedFrom, Dependency, RunDependencies, ScriptDependencies
@@ -29,6 +30,7 @@ from scoregate.kernel.types.runs.run import BaseReference, Conditions, Run
 from scoregate.kernel.types.runs.run_scope import RunScope
 
 GOOD, BAD = [1.0] * 40, [0.0] * 20 + [1.0] * 20
+UNSCALED = ErrorInfo(NO_SCALE, "1.5 is outside of [0, 1]")
 
 
 def attempt_of(*scores: Any, **suite: Any) -> Run:
@@ -79,10 +81,10 @@ def test_a_case_fails_newly_if_most_of_its_trials_fail() -> None:
 
 
 def test_trials_with_errors_do_not_count() -> None:
-    pooled, counted = pool_attempts(after(attempt_of(1.0, 1.0), attempt_of(0.0, ERROR)))
+    pooled, counted = pool_earlier(after(attempt_of(1.0, 1.0), attempt_of(0.0, ERROR)))
     assert scores_of(pooled) == [1.0, 1.0, 0.0]
-    assert counted == PooledAttempts(2, 1)
-    none, counted = pool_attempts(after(attempt_of(1.0), attempt_of(ERROR)))
+    assert counted == PooledRuns(2, 1)
+    none, counted = pool_earlier(after(attempt_of(1.0), attempt_of(ERROR)))
     assert (scores_of(none), counted) == ([1.0], None)
 
 
@@ -96,17 +98,17 @@ def test_an_error_of_this_attempt_is_not_excused_by_another() -> None:
 def test_cases_that_changed_or_are_gone_do_not_count() -> None:
     now = attempt_of(1.0, 1.0, digests={"c0": "new", "c1": "same"})
     then = attempt_of(0.0, 0.0, 0.0, digests={"c0": "old", "c1": "same"})
-    assert scores_of(pool_attempts(after(now, then))[0]) == [1.0, 1.0, 0.0]
+    assert scores_of(pool_earlier(after(now, then))[0]) == [1.0, 1.0, 0.0]
 
 
 def test_evaluators_that_changed_are_named() -> None:
     now = attempt_of(1.0, evaluators=(info("e", source="new"),))
     then = attempt_of(0.0, evaluators=(info("e", source="old"),))
     same = attempt_of(0.0, evaluators=(info("e", source="new"),))
-    pooled, counted = pool_attempts(after(now, then, same))
+    pooled, counted = pool_earlier(after(now, then, same))
     assert scores_of(pooled) == [1.0, 0.0]
     assert counted is not None
-    assert (counted.number, counted.earlier, len(counted.gaps)) == (3, 1, 1)
+    assert (counted.number, counted.attempts, len(counted.gaps)) == (3, 1, 1)
     assert counted.gaps[0].startswith("demo of attempt 1: e: ")
 
 
@@ -117,17 +119,21 @@ def push_of(score: float, read: str, *, code: str) -> Run:
     return replace(attempt_of(score), conditions=Conditions(code, "settings", code), dependencies=known)
 
 
+def after_push(run: Run, *pushes: Run) -> Run:
+    for number, each in enumerate(pushes):
+        run = run.add_companion(TrialRole.PUSH, replace(each, id=f"push {number + 1}"))
+    return run
+
+
 def test_what_a_push_did_not_change_counts() -> None:
-    now = push_of(1.0, "same", code="new")
-    pooled, counted = pool_attempts(after(now, push_of(0.0, "same", code="old")))
-    assert (scores_of(pooled), counted) == ([1.0, 0.0], PooledAttempts(1, 0, pushes=1, unchanged=("demo",)))
-    assert pool_attempts(after(now, push_of(0.0, "other", code="old")))[1] is None
-    unknown = replace(push_of(0.0, "same", code="old"), dependencies=RunDependencies())
-    assert pool_attempts(after(now, unknown))[1] is None
-    other_model = replace(push_of(0.0, "same", code="new"), conditions=Conditions("new", "another model", "new"))
-    assert pool_attempts(after(now, other_model))[1] is None
-    both = after(now, push_of(0.0, "same", code="old"), push_of(0.5, "unread", code="new"))
-    assert pool_attempts(both)[1] == PooledAttempts(2, 1, pushes=1, unchanged=("demo",))
+    now, same = push_of(1.0, "same", code="new"), push_of(0.0, "same", code="old")
+    pooled, counted = pool_earlier(after_push(now, same))
+    assert (scores_of(pooled), counted) == ([1.0, 0.0], PooledRuns(1, 0, 1, ("demo",)))
+    assert pool_earlier(after_push(now, push_of(0.0, "other", code="old")))[1] is None
+    assert pool_earlier(after_push(now, replace(same, dependencies=RunDependencies())))[1] is None
+    assert pool_earlier(after_push(now, replace(same, conditions=Conditions("old", "another model"))))[1] is None
+    both = after(after_push(now, same), push_of(0.5, "unread", code="new"))
+    assert pool_earlier(both)[1] == PooledRuns(2, 1, 1, ("demo",))
     sections = [each.sentences for each in STEP.sections(judge_pooled(both, attempt_of(1.0)))]
     assert sections == [
         (
@@ -137,22 +143,58 @@ def test_what_a_push_did_not_change_counts() -> None:
     ]
 
 
+def test_a_push_counts_only_where_no_control_corrects_for_the_provider() -> None:
+    """The control measures how far the provider has moved since the base's run; before, it had moved less."""
+    now, same = push_of(1.0, "same", code="new"), push_of(0.0, "same", code="old")
+    assert pool_earlier(after_push(now, same).add_companion(TrialRole.CONTROL, now))[1] is None
+
+
+def test_the_baseline_is_no_attempt() -> None:
+    base = replace(attempt_of(*GOOD), id="attempt 1")
+    judged = judge_pooled(after(attempt_of(*BAD), base), base)
+    assert judged.comparison.rows[0].delta == -0.5
+    assert list(STEP.sections(judged)) == []
+
+
+def test_each_attempt_has_its_own_lost_scores() -> None:
+    """Two evaluators return None in turn: together, the attempts have all scores."""
+    both = {"a": 1.0, "b": 1.0}
+    base, first, second = (
+        run_of(ExampleSuite({f"c{at}": scores for at in range(20)}, evaluators=(info("a"), info("b"))))
+        for scores in (both, {"a": None, "b": 1.0}, {"a": 1.0, "b": None})
+    )
+    alone, pooled = judge_pooled(second, base), judge_pooled(after(second, first), base)
+    assert (alone.exit_code, pooled.exit_code) == (3, 3)
+
+
+def test_scores_without_a_scale_do_not_count() -> None:
+    pooled, counted = pool_earlier(after(attempt_of(1.0, 1.0), attempt_of(0.0, UNSCALED)))
+    assert (scores_of(pooled), counted) == ([1.0, 1.0, 0.0], PooledRuns(2, 1))
+
+
+def test_an_evaluator_that_is_gone_is_named() -> None:
+    then = run_of(ExampleSuite({"c0": {"e": 1.0, "z": 0.0}}, evaluators=(info("e"), info("z"))))
+    run, counted = pool_earlier(after(attempt_of(1.0), then))
+    assert counted == PooledRuns(2, gaps=("demo of attempt 1: z is no evaluator any more",))
+    assert scores_of(run) == [1.0]
+
+
 def test_a_part_of_the_cases_counts_alone() -> None:
     part = replace(attempt_of(1.0), scope=RunScope(selection="--last-failed"))
     run = after(part, attempt_of(0.0))
-    assert pool_attempts(run) == (run, None)
+    assert pool_earlier(run) == (run, None)
 
 
 def test_results_of_the_base_are_no_attempt() -> None:
     source, red = CarriedFrom("b", "main"), attempt_of(0.0, 0.0)
     carried = attempt_of(1.0, 1.0)
     carried = replace(carried, suites=(mark_source(carried.suites[0], (0, 1), carried=source),))
-    assert pool_attempts(after(carried, red))[1] is None
+    assert pool_earlier(after(carried, red))[1] is None
     kept = attempt_of(1.0, 1.0)
     kept = replace(kept, suites=(mark_source(kept.suites[0], (1,), kept=source),))
-    assert scores_of(pool_attempts(after(kept, red))[0]) == [1.0, 1.0, 0.0]
+    assert scores_of(pool_earlier(after(kept, red))[0]) == [1.0, 1.0, 0.0]
     before = replace(red, suites=(mark_source(red.suites[0], (1,), kept=source),))
-    assert scores_of(pool_attempts(after(attempt_of(1.0, 1.0), before))[0]) == [1.0, 1.0, 0.0]
+    assert scores_of(pool_earlier(after(attempt_of(1.0, 1.0), before))[0]) == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize(("now", "then", "counts"), [("b", "b", True), ("b", "c", False), ("", "", False)])
@@ -160,7 +202,10 @@ def test_battles_count_against_one_baseline(now: str, then: str, *, counts: bool
     battle = replace(info("e"), battles=True)
     runs = (attempt_of(1.0, evaluators=(battle,)), attempt_of(0.0, evaluators=(battle,)))
     run, attempt = (replace(each, compared_with=BaseReference(of)) for each, of in zip(runs, (now, then), strict=True))
-    assert (pool_attempts(after(run, attempt))[1] is not None) is counts
+    pooled, counted = pool_earlier(after(run, attempt))
+    assert (len(scores_of(pooled)) == 2) is counts
+    assert counted is not None
+    assert bool(counted.gaps) is not counts
 
 
 def test_cost_is_that_of_this_attempt_and_latency_that_of_all() -> None:
@@ -170,7 +215,7 @@ def test_cost_is_that_of_this_attempt_and_latency_that_of_all() -> None:
         run = attempt_of(1.0)
         return replace(run, suites=(replace(run.suites[0], trials=Trials(columns)),))
 
-    pooled, _ = pool_attempts(after(spend(2.0), spend(3.0)))
+    pooled, _ = pool_earlier(after(spend(2.0), spend(3.0)))
     suite = pooled.suites[0]
     assert (suite.cost, suite.tokens, list(suite.columns.durations_ms)) == (2.0, 7, [2.0, 3.0])
     assert suite.columns.reused == 0
@@ -185,17 +230,16 @@ def store(run: Run, folder: Path, cases: list[CaseResult]) -> None:
 
 
 def make_cases(*scores: float, output: str) -> list[CaseResult]:
-    return [
-        CaseResult(0, f"c{at}", output=output, evaluations={"e": Evaluation(score)}) for at, score in enumerate(scores)
-    ]
+    evaluations = [{"e": Evaluation(score, threshold=HALF)} for score in scores]
+    return [CaseResult(0, f"c{at}", output=output, evaluations=each) for at, each in enumerate(evaluations)]
 
 
 def test_a_stored_run_is_pooled_with_the_attempts_in_its_folder(tmp_path: Path) -> None:
     store(attempt_of(1.0, 1.0), tmp_path, make_cases(1.0, 1.0, output="now"))
     store(replace(attempt_of(0.0, 0.5), id="first"), tmp_path / f"{ATTEMPT}01", make_cases(0.0, 0.5, output="then"))
     stored = read_run(tmp_path)
-    pooled, counted = pool_attempts(stored)
-    assert counted == PooledAttempts(2, 1)
+    pooled, counted = pool_earlier(stored)
+    assert counted == PooledRuns(2, 1)
     read = [(case.suite, case.hash, case.repeat, case.output, case.reused) for case in pooled.cases]
     assert read == [
         (0, "c0", 0, "now", None),
@@ -206,6 +250,27 @@ def test_a_stored_run_is_pooled_with_the_attempts_in_its_folder(tmp_path: Path) 
     assert [case.key for case in pooled.suites[0].cases] == [pooled.suites[0].columns.key(row) for row in range(4)]
     assert len(list(stored.cases)) == 2
     assert build_totals(judge_pooled(stored, attempt_of(1.0, 1.0)).comparison).counts.trials == 4
+
+
+@pytest.mark.parametrize("name", ["run.json", "cases.jsonl.gz"])
+def test_a_damaged_copy_makes_the_run_unmeasurable(tmp_path: Path, name: str) -> None:
+    """An attempt that was red could be lost, so the run is not green."""
+    good = [1.0] * 400
+    store(attempt_of(*good), tmp_path, make_cases(*good, output="now"))
+    store(attempt_of(*good), tmp_path / f"{ATTEMPT}01", make_cases(*good, output="then"))
+    assert judge_pooled(read_run(tmp_path), attempt_of(*good)).exit_code == 0
+    path = tmp_path / f"{ATTEMPT}01" / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    damaged = read_run(tmp_path)
+    assert damaged.notices[-1].startswith("the copy of an earlier run in attempt-01 is damaged: ")
+    assert judge_pooled(damaged, attempt_of(*good)).exit_code == 3
+
+
+def test_a_link_is_no_copy(tmp_path: Path) -> None:
+    store(attempt_of(1.0), tmp_path / "run", make_cases(1.0, output="now"))
+    store(attempt_of(0.0), tmp_path / "elsewhere", make_cases(0.0, output="then"))
+    (tmp_path / "run" / f"{ATTEMPT}01").symlink_to(tmp_path / "elsewhere")
+    assert read_run(tmp_path / "run").companions == {}
 
 
 def test_a_comparison_without_attempts_has_no_section() -> None:

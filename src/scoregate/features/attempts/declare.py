@@ -9,7 +9,7 @@ _LAST_RUN = ("run", "run.json")
 
 
 def _is_on(facts: RunFacts) -> bool:
-    if any(run.companions_of(TrialRole.MAIN) for run in facts.runs):
+    if any(run.companions_of(role) for run in facts.runs for role in (TrialRole.MAIN, TrialRole.PUSH)):
         return True
     if facts.in_job:
         is_again = facts.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1"

@@ -1,32 +1,40 @@
-"""The earlier attempts at the code of a run: they are found before it, and copied next to it."""
+"""The earlier attempts and pushes of a run: they are found before it, and copied next to it."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
-from scoregate.features.attempts.keys import KEPT, KeptAttempts
+from anyio import to_thread
+
+from scoregate import __version__
+from scoregate.features.attempts.keys import KEPT, KeptRuns
 from scoregate.kernel.host import git
 from scoregate.kernel.job.earlier_attempts import (
     EarlierAttempts,
     describe_difference,
     find_attempts,
-    find_last_push,
-    list_finished,
+    find_pushes,
+    is_incomplete,
+    list_earlier,
 )
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.steps import PlannedRun
-from scoregate.kernel.judge.archive import ATTEMPT, RUN_FOLDER, RunWriter
+from scoregate.kernel.judge.archive import ATTEMPT, PUSH, RUN_FOLDER, RunWriter
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_states import digest_states
 
 _MOST = 10
-_NO_ATTEMPTS = "this attempt counts alone: what the earlier ones stored can't be read"
-_NO_PUSHES = "this push counts alone: what the last one stored can't be read"
+_FOLDERS = {TrialRole.MAIN: ATTEMPT, TrialRole.PUSH: PUSH}
+_NO_ATTEMPTS = "this attempt counts without some of the earlier ones, whose runs can't be read"
+_NO_PUSHES = "this push counts without some of the last ones, whose runs can't be read"
 
 
-async def keep_attempts(planned: PlannedRun, ports: Ports) -> PlannedRun:
+async def keep_earlier(planned: PlannedRun, ports: Ports) -> PlannedRun:
     """The plan that keeps the earlier attempts which ran all suites under the same conditions, and earlier pushes.
 
     Of a push, only what its run recorded can show later which suites measured the same.
@@ -38,31 +46,19 @@ async def keep_attempts(planned: PlannedRun, ports: Ports) -> PlannedRun:
     if planned.baseline.implicit:  # the last run is the baseline
         return planned
     planned, found = await _find_attempts(planned, ports)
-    pushes = await find_last_push(planned)
-    for problem, notice in ((found.problem, _NO_ATTEMPTS), (pushes.problem, _NO_PUSHES)):
-        if problem:
-            planned = replace(planned, notices=(*planned.notices, notice))
-    kept = [
-        *(each for each in _list_whole(pushes, planned) if digest_states(each)),
-        *await _select_same_code(_list_whole(found, planned), planned),
-    ]
-    unique = {each.id: each for each in kept}
-    if not unique:
+    pushed = await find_pushes(planned)
+    attempts, reasons = await _select_same_code(found, planned)
+    pushes = [each for each in _list_whole(pushed, TrialRole.PUSH, planned) if digest_states(each)]
+    notices = [*reasons, *([_NO_ATTEMPTS] if found.problem else []), *([_NO_PUSHES] if pushed.problem else [])]
+    planned = replace(planned, notices=(*planned.notices, *notices))
+    if not attempts and not pushes:
         return planned
-    known = KeptAttempts(tuple(unique.values())[-_MOST:], planned.context.out / RUN_FOLDER)
-    return replace(planned, slots=planned.slots.put(KEPT, known))
-
-
-def _list_whole(found: EarlierAttempts, planned: PlannedRun) -> list[Run]:
-    return [each for each in list_finished(found.runs, planned.settings.policy()) if each.scope.is_whole]
-
-
-async def _select_same_code(attempts: list[Run], planned: PlannedRun) -> list[Run]:
-    if not attempts:
-        return []
-    tree = await git.read_work_tree(planned.plan.root)
-    conditions = await read_conditions(planned.plan.root, planned.settings, tree)
-    return [each for each in attempts if not await describe_difference(each, conditions, planned.plan, tree)]
+    runs = {TrialRole.MAIN: tuple(attempts[-_MOST:]), TrialRole.PUSH: tuple(pushes[-_MOST:])}
+    kept = KeptRuns(runs, planned.context.out / RUN_FOLDER)
+    if planned.context.connection is not None:
+        # If the process is killed, what it leaves replaces what the last attempt stored.
+        await to_thread.run_sync(_write, kept)
+    return replace(planned, slots=planned.slots.put(KEPT, kept))
 
 
 async def _find_attempts(planned: PlannedRun, ports: Ports) -> tuple[PlannedRun, EarlierAttempts]:
@@ -72,18 +68,63 @@ async def _find_attempts(planned: PlannedRun, ports: Ports) -> tuple[PlannedRun,
     return planned, EarlierAttempts(() if last is None else (last,))
 
 
-def copy_attempts(run: Run, kept: KeptAttempts) -> Run:
-    """The run with the earlier attempts as its companions, which are copied to its folder: the next attempt reads them.
+def _list_whole(found: EarlierAttempts, role: TrialRole, planned: PlannedRun) -> Iterator[Run]:
+    """The runs that may count: not those whose results this run reuses, or that it is compared with.
+
+    A job reuses what an unfinished attempt has measured. Without `--resume`, its trials are repeats as others.
+    """
+    baseline, policy = planned.baseline, planned.settings.policy()
+    others = (baseline.run, *baseline.pool, *(baseline.earlier or ()), *planned.plan.offered)
+    used = {each.id for each in others if each is not None}
+    in_job = planned.context.connection is not None
+    for run in list_earlier(found.runs, role):
+        is_usable = run.scope.is_whole and run.code.version == __version__ and run.id not in used
+        if is_usable and not (in_job and is_incomplete(run, policy)):
+            yield run
+
+
+async def _select_same_code(found: EarlierAttempts, planned: PlannedRun) -> tuple[list[Run], list[str]]:
+    """The attempts at the code of the plan, and in a job why others are none."""
+    attempts = list(_list_whole(found, TrialRole.MAIN, planned))
+    if not attempts:
+        return [], []
+    tree = await git.read_work_tree(planned.plan.root)
+    conditions = await read_conditions(planned.plan.root, planned.settings, tree)
+    why = [await describe_difference(each, conditions, planned.plan, tree) for each in attempts]
+    pairs = list(zip(attempts, why, strict=True))
+    in_job = planned.context.connection is not None
+    reasons = [f"attempt {each.end.attempt} does not count: {reason}" for each, reason in pairs if reason and in_job]
+    return [each for each, reason in pairs if not reason], reasons
+
+
+def copy_earlier(run: Run, kept: KeptRuns) -> Run:
+    """The run with the earlier attempts and pushes as its companions; the next attempt or push reads their copies.
 
     Args:
         run: the run, which is recorded.
-        kept: the attempts, and the folder of the run.
+        kept: the earlier runs, and the folder of the run.
 
     Raises:
         RecordError: the disk is full, or can't be written to.
     """
-    for number, attempt in enumerate(kept.runs, 1):
-        with RunWriter(kept.folder / f"{ATTEMPT}{number:02}") as writer:
-            writer.add_cases_of(attempt)
-            run = run.add_companion(TrialRole.MAIN, writer.finish(attempt, with_columns=True))
+    for role, earlier in _write(kept):
+        run = run.add_companion(role, earlier)
     return run
+
+
+def _write(kept: KeptRuns) -> list[tuple[TrialRole, Run]]:
+    return [
+        (role, _write_run(kept.folder / f"{_FOLDERS[role]}{number:02}", earlier))
+        for role, runs in kept.runs.items()
+        for number, earlier in enumerate(runs, 1)
+    ]
+
+
+def _write_run(folder: Path, run: Run) -> Run:
+    # A suite can write to the folder above, so what is there may be a link that leads elsewhere.
+    if folder.is_symlink():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    with RunWriter(folder) as writer:
+        writer.add_cases_of(run)
+        return writer.finish(run, with_columns=True)

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
 
 
 @record
-class KeptAttempts:
-    """The earlier attempts at the code of a run, the oldest first, and the folder of the run."""
+class KeptRuns:
+    """The earlier attempts and pushes that may count with a run, the oldest first, and the folder of the run."""
 
-    runs: tuple[Run, ...]
+    runs: Mapping[TrialRole, tuple[Run, ...]]
     folder: Path
 
 
 @record
-class PooledAttempts:
-    """The earlier attempts that count with a run.
+class PooledRuns:
+    """The earlier attempts and pushes that count with a run.
 
     Attributes:
         number: the number of this attempt, from 1.
-        earlier: the number of attempts that count with it.
-        gaps: the suites of these attempts that do not count, with the reasons.
+        attempts: the number of earlier attempts that count with it.
         pushes: the number of earlier pushes that count.
-        unchanged: the suites that nothing changed since then.
+        unchanged: the suites that nothing changed since these pushes.
+        gaps: the suites of earlier attempts that do not count, with the reasons.
     """
 
     number: int
-    earlier: int
-    gaps: tuple[str, ...] = ()
+    attempts: int = 0
     pushes: int = 0
     unchanged: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
-KEPT: Slot[KeptAttempts] = Slot("attempts.kept")
+KEPT: Slot[KeptRuns] = Slot("attempts.kept")
 """Until the run is recorded."""
-POOLED: Slot[PooledAttempts] = Slot("attempts.pooled")
+POOLED: Slot[PooledRuns] = Slot("attempts.pooled")
 """In a comparison."""

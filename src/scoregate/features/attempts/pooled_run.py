@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from math import isfinite, nan
 
-from scoregate.features.attempts.keys import PooledAttempts
+from scoregate.features.attempts.keys import PooledRuns
 from scoregate.kernel.compare.compared_suites import pair_suites
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.evidence import TrialOrigin, TrialRole, TrialSource, Use
 from scoregate.kernel.types.runs.joined_columns import count_repeats, join_columns
@@ -20,7 +22,7 @@ _SOURCE = 2  # the number of the source of their trials
 
 @record
 class _AddedSuite:
-    """The trials of an attempt that a suite gets: the place of the suite, their keys, and their first repeat."""
+    """The trials that a suite gets: the place of the suite, their keys, and their first repeat."""
 
     place: int
     keys: frozenset[CaseKey]
@@ -28,8 +30,8 @@ class _AddedSuite:
 
 
 @record
-class _AddedAttempt:
-    """An attempt, and what it adds, by the place of the suite in it."""
+class _AddedRun:
+    """An earlier run, and what it adds, by the place of the suite in it."""
 
     run: Run
     suites: Mapping[int, _AddedSuite]
@@ -43,96 +45,139 @@ class _AddedAttempt:
                 yield replace(case, suite=added.place, repeat=repeat, reused=self.run.id)
 
 
-def pool_attempts(run: Run) -> tuple[Run, PooledAttempts | None]:
-    """The run with the trials of its earlier attempts and pushes, and how many count; None if none does.
+def pool_earlier(run: Run, compared: Collection[str] = ()) -> tuple[Run, PooledRuns | None]:
+    """The run with the trials of its earlier attempts and pushes, and how many count; None without any.
 
-    Trials that met an error, and those of cases that were changed, do not count. Of a push, suites count that nothing
-    changed since then.
+    Trials that met an error, and those of cases that were changed, do not count. Neither do scores of an evaluator
+    that gave this attempt none for the case: lost scores are those of this attempt. Of a push, suites count that
+    nothing changed since then, and none if a control measures how far the provider has moved since the base's run.
 
     Args:
-        run: the run, its attempts among its companions. That of a part of the cases counts alone.
+        run: the run with its companions. That of a part of the cases counts alone.
+        compared: the ids of the runs that it is compared with, which are no attempts.
     """
-    earlier = run.companions_of(TrialRole.MAIN)
-    if not earlier or not run.scope.is_whole:
-        return run, None
-    suites, gaps, added = list(run.suites), list[str](), list[_AddedAttempt]()
-    for number, attempt in enumerate(earlier, 1):
-        parts = dict[int, _AddedSuite]()
-        for index, place in _pair_suites(run, attempt):
-            if problem := _find_problem(run, run.suites[index], attempt, attempt.suites[place]):
-                gaps.append(f"{run.suites[index].label} of attempt {number}: {problem}")
-                continue
-            rows = _list_rows(run.suites[index], attempt.suites[place])
-            if rows:
-                columns, first = attempt.suites[place].columns, count_repeats(suites[index].columns)
-                parts[place] = _AddedSuite(index, frozenset(map(columns.key, rows)), first)
-                suites[index] = suites[index].with_columns(join_columns(suites[index].columns, columns, rows, _SOURCE))
-        if parts:
-            added.append(_AddedAttempt(attempt, parts))
-    if not added:
-        return run, None
-    pooled = replace(run, suites=tuple(_add_readers(suites, run.suites, added)), read=_chain(run.read, added))
-    return pooled, _count_attempts(run, added, gaps)
+    pool = _Pool(run, list(run.suites))
+    if run.scope.is_whole:
+        for number, attempt in enumerate(run.companions_of(TrialRole.MAIN), 1):
+            if attempt.id not in compared:
+                pool.add_attempt(attempt, number)
+        pushes = () if run.companions_of(TrialRole.CONTROL) else run.companions_of(TrialRole.PUSH)
+        for push in pushes:
+            if push.id not in compared:
+                pool.add_push(push)
+    return pool.finish()
 
 
-def _count_attempts(run: Run, added: Sequence[_AddedAttempt], gaps: Sequence[str]) -> PooledAttempts:
-    pushes = [each for each in added if not has_same_code(run, each.run)]
-    unchanged = {added_suite.place for each in pushes for added_suite in each.suites.values()}
-    same_code = sum(has_same_code(run, each) for each in run.companions_of(TrialRole.MAIN))
-    return PooledAttempts(
-        max(run.end.attempt, same_code + 1),
-        len(added) - len(pushes),
-        tuple(gaps),
-        pushes=len(pushes),
-        unchanged=tuple(run.suites[place].label for place in sorted(unchanged)),
-    )
+@dataclass(slots=True)
+class _Pool:
+    """Collects the trials of earlier runs.
 
-
-def has_same_code(run: Run, attempt: Run) -> bool:
-    """Whether an earlier run is an attempt at the same code, and not an earlier push.
-
-    Only attempts are kept next to a run whose conditions are not known, such as one that is published for a fork.
+    Attributes:
+        run: the run.
+        suites: its suites with the trials so far.
+        attempts: the attempts that add any.
+        pushes: the same of pushes.
+        gaps: why suites of attempts do not count.
     """
-    now, then = run.conditions, attempt.conditions
-    if now is None or then is None:
-        return True
-    is_equal = now.code == then.code or (now.tracked is not None and now.tracked == then.tracked)
-    return is_equal and now.settings == then.settings
 
+    run: Run
+    suites: list[SuiteResult]
+    attempts: list[_AddedRun] = field(default_factory=list)
+    pushes: list[_AddedRun] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
 
-def _pair_suites(run: Run, attempt: Run) -> Iterator[tuple[int, int]]:
-    """The places of suites that both runs measured, of an earlier push only those that nothing changed since then."""
-    same: Collection[str] | None = None
-    if not has_same_code(run, attempt):
-        now, then = digest_states(run), digest_states(attempt)
+    def add_attempt(self, attempt: Run, number: int) -> None:
+        """Add what an attempt has measured."""
+        places = dict[int, int]()
+        for index, place in self._pair_measured(attempt):
+            if problem := _find_problem(self.run, self.run.suites[index], attempt, attempt.suites[place]):
+                self.gaps.append(f"{self.run.suites[index].label} of attempt {number}: {problem}")
+            else:
+                places[index] = place
+        self.attempts += self._add(attempt, places)
+
+    def add_push(self, push: Run) -> None:
+        """Add what a push has measured of suites that nothing changed since then."""
+        now, then = digest_states(self.run), digest_states(push)
         same = {script for script, state in now.items() if then.get(script) == state}
-    for index, place in pair_suites(run.suites, attempt.suites):
-        suite, other = run.suites[index], attempt.suites[place]
-        is_measured = suite.evidence.counts(Use.TEST) and other.evidence.counts(Use.TEST)
-        if is_measured and suite.script == other.script and (same is None or suite.script in same):
-            yield index, place
+        places = {
+            index: place
+            for index, place in self._pair_measured(push)
+            if self.run.suites[index].script in same
+            and not _find_problem(self.run, self.run.suites[index], push, push.suites[place])
+        }
+        self.pushes += self._add(push, places)
+
+    def _pair_measured(self, earlier: Run) -> Iterator[tuple[int, int]]:
+        """The places of the suites that both runs measured, and did not take from the base's run."""
+        for index, place in pair_suites(self.run.suites, earlier.suites):
+            suite, other = self.run.suites[index], earlier.suites[place]
+            if suite.script == other.script and suite.evidence.counts(_MEASURED) and other.evidence.counts(_MEASURED):
+                yield index, place
+
+    def _add(self, earlier: Run, places: Mapping[int, int]) -> list[_AddedRun]:
+        parts = dict[int, _AddedSuite]()
+        for index, place in places.items():
+            own, other = self.run.suites[index], earlier.suites[place]
+            if rows := _list_rows(own, other):
+                known = self.suites[index].columns
+                parts[place] = _AddedSuite(index, frozenset(map(other.columns.key, rows)), count_repeats(known))
+                columns = _leave_out_lost(own.columns, other.columns)
+                self.suites[index] = self.suites[index].with_columns(join_columns(known, columns, rows, _SOURCE))
+        return [_AddedRun(earlier, parts)] if parts else []
+
+    def finish(self) -> tuple[Run, PooledRuns | None]:
+        """The run with all trials, and what counts."""
+        run, added = self.run, [*self.attempts, *self.pushes]
+        if not added and not self.gaps:
+            return run, None
+        places = {suite.place for each in self.pushes for suite in each.suites.values()}
+        pooled = PooledRuns(
+            max(run.end.attempt, len(run.companions_of(TrialRole.MAIN)) + 1),
+            len(self.attempts),
+            len(self.pushes),
+            tuple(run.suites[place].label for place in sorted(places)),
+            tuple(self.gaps),
+        )
+        if not added:
+            return run, pooled
+        suites = tuple(_add_readers(self.suites, run.suites, added))
+        readers = [each.read_media for each in (run, *(each.run for each in added)) if each.read_media is not None]
+        return replace(
+            run,
+            suites=suites,
+            read=_chain(run.read, added),
+            read_media=lambda digest: next((file for read in readers if (file := read(digest)) is not None), None),
+        ), pooled
 
 
-def _find_problem(run: Run, suite: SuiteResult, attempt: Run, other: SuiteResult) -> str:
-    """Why the trials of a suite of an attempt don't count; empty if they do."""
+# What counts as a point of histories was measured by the run itself, also in the arm without a skill.
+_MEASURED = Use.HISTORY
+
+
+def _find_problem(run: Run, suite: SuiteResult, earlier: Run, other: SuiteResult) -> str:
+    """Why the trials of a suite don't count; empty if they do."""
+    if added := other.evaluators.keys() - suite.evaluators.keys():
+        return f"{min(added)} is no evaluator any more"
     for name in suite.evaluators.keys() & other.evaluators.keys():
         if change := describe_fingerprint_change(suite.evaluators[name], other.evaluators[name]):
             return f"{name}: {change}"
-    if any(info.battles for info in suite.evaluators.values()) and not _have_same_base(run, attempt):
+    if any(info.battles for info in suite.evaluators.values()) and not _have_same_base(run, earlier):
         return "its outputs were compared with those of another baseline"
     return ""
 
 
-def _have_same_base(run: Run, attempt: Run) -> bool:
-    base, other = run.compared_with, attempt.compared_with
+def _have_same_base(run: Run, earlier: Run) -> bool:
+    base, other = run.compared_with, earlier.compared_with
     return base is not None and other is not None and base.id == other.id != ""
 
 
 def _list_rows(suite: SuiteResult, other: SuiteResult) -> list[int]:
-    """The trials of a suite of an attempt that count."""
-    columns, no_evidence = suite.columns, set(suite.evidence.rows_without(Use.TEST))
+    """The trials of a suite of an earlier run that count."""
+    columns, no_evidence = suite.columns, set(suite.evidence.rows_without(_MEASURED))
     digests = {case: columns.digests[row] for row, case in enumerate(columns.hashes) if row not in no_evidence}
-    left_out = {*other.evidence.rows_without(Use.TEST), *other.columns.errored_rows()}
+    errored = other.columns.errored_rows().union(*other.columns.unscaled.values())
+    left_out = errored.union(other.evidence.rows_without(_MEASURED))
     return [
         row
         for row, case in enumerate(other.columns.hashes)
@@ -140,10 +185,25 @@ def _list_rows(suite: SuiteResult, other: SuiteResult) -> list[int]:
     ]
 
 
+def _leave_out_lost(columns: Columns, other: Columns) -> Columns:
+    """The trials of an earlier run without scores of cases that the evaluator gave none now, and no label either."""
+    scores = dict(other.scores)
+    for name, column in other.scores.items():
+        own = columns.scores.get(name, ())
+        known = {case for case, score in zip(columns.hashes, own, strict=False) if isfinite(score)}
+        known.update(columns.hashes[row] for row in columns.deferred.get(name, ()))
+        lost = [row for row, case in enumerate(other.hashes) if case not in known and row < len(column)]
+        if lost:
+            scores[name] = column[:]
+            for row in lost:
+                scores[name][row] = nan
+    return replace(other, scores=scores)
+
+
 def _add_readers(
-    suites: Iterable[SuiteResult], own: Iterable[SuiteResult], added: list[_AddedAttempt]
+    suites: Sequence[SuiteResult], own: Sequence[SuiteResult], added: Sequence[_AddedRun]
 ) -> Iterator[SuiteResult]:
-    """The suites with their trials read from all attempts."""
+    """The suites with their trials read from all runs."""
     for place, (suite, before) in enumerate(zip(suites, own, strict=True)):
         if suite is before:
             yield suite
@@ -154,13 +214,13 @@ def _add_readers(
 
 
 def _chain(
-    read: Callable[[], Iterable[CaseResult]] | None, added: list[_AddedAttempt], place: int | None = None
+    read: Callable[[], Iterable[CaseResult]] | None, added: Sequence[_AddedRun], place: int | None = None
 ) -> Callable[[], Iterable[CaseResult]]:
-    """Reads the trials of the run, or of one of its suites, and then those of its attempts."""
+    """Reads the trials of the run, or of one of its suites, and then those of earlier runs."""
 
     def read_all() -> Iterator[CaseResult]:
         yield from read() if read is not None else ()
-        for attempt in added:
-            yield from (case for case in attempt.read() if place is None or case.suite == place)
+        for each in added:
+            yield from (case for case in each.read() if place is None or case.suite == place)
 
     return read_all

@@ -19,8 +19,8 @@ def build_sections(judged: Judged) -> Iterator[Section]:
     if pooled is None:
         return
     sentences = list[str]()
-    if pooled.earlier:
-        earlier = number_format.count(pooled.earlier, "earlier attempt")
+    if pooled.attempts:
+        earlier = number_format.count(pooled.attempts, "earlier attempt")
         sentences.append(f"Attempt {pooled.number} at this code, pooled with {earlier}: their trials count as repeats.")
     if pooled.pushes:
         pushes = "the last push" if pooled.pushes == 1 else f"the last {pooled.pushes} pushes"
@@ -29,7 +29,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
     sentences += [f"Not counted: {one_line(gap, _LONGEST_GAP)}." for gap in pooled.gaps[:_MOST_GAPS]]
     data = {
         "attempt": pooled.number,
-        "earlier": pooled.earlier,
+        "earlier": pooled.attempts,
         "pushes": pooled.pushes,
         "unchanged": list(pooled.unchanged),
         "not_counted": list(pooled.gaps),

@@ -24,23 +24,24 @@ class AttemptsStep(Step):
     name = "attempts"
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
-        from scoregate.features.attempts.earlier_runs import keep_attempts
+        from scoregate.features.attempts.earlier_runs import keep_earlier
 
-        return await keep_attempts(planned, ports)
+        return await keep_earlier(planned, ports)
 
     def store(self, run: Run, slots: Slots) -> Run:
         if (kept := slots.get(KEPT)) is None:
             return run
-        from scoregate.features.attempts.earlier_runs import copy_attempts
+        from scoregate.features.attempts.earlier_runs import copy_earlier
 
-        return copy_attempts(run, kept)
+        return copy_earlier(run, kept)
 
     def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
-        if not run.companions_of(TrialRole.MAIN):
+        if not (run.companions_of(TrialRole.MAIN) or run.companions_of(TrialRole.PUSH)):
             return compare(run, baseline)
-        from scoregate.features.attempts.pooled_run import pool_attempts
+        from scoregate.features.attempts.pooled_run import pool_earlier
 
-        pooled, counted = pool_attempts(run)
+        bases = (baseline.run, *baseline.pool, *(baseline.earlier or ()))
+        pooled, counted = pool_earlier(run, [each.id for each in bases if each is not None])
         comparison = compare(pooled, baseline)
         return replace(comparison, slots=comparison.slots.put(POOLED, counted))
 

@@ -75,7 +75,7 @@ async def _find_earlier_run(planned: PlannedRun, last: Path | None) -> tuple[Pla
     """
     if planned.context.connection is not None:
         planned, attempts = await find_attempts(planned)
-        if attempts.problem:
+        if attempts.problem and not attempts.runs:
             raise RecordError(attempts.problem)
         run = attempts.runs[0] if attempts.runs else None
         return planned, run, "" if run is None else f"attempt {run.end.attempt} of this job"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scoregate.errors import GitHubRefused, RecordError
+from scoregate.errors import GitHubRefused
 from scoregate.kernel.host import git
-from scoregate.kernel.job.baseline.artifact import read_attempts, read_last_push
+from scoregate.kernel.job.baseline.artifact import read_attempts, read_last_pushes
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.settings.limit_fields import list_settings
 from scoregate.kernel.report.text import one_line
@@ -26,7 +26,7 @@ _LOGS = (".log", "nohup.out")
 
 @record
 class EarlierAttempts:
-    """The runs that earlier attempts of a job stored, the newest first, or the problem why they can't be read."""
+    """The runs that earlier attempts of a job stored, the newest first, and the problem of those that can't be read."""
 
     runs: tuple[Run, ...] = ()
     problem: str = ""
@@ -44,38 +44,38 @@ async def find_attempts(planned: PlannedRun) -> tuple[PlannedRun, EarlierAttempt
     if connection is None or connection.api is None or connection.github.run_attempt < 2:
         return planned, EarlierAttempts()
     try:
-        found = EarlierAttempts(tuple(await read_attempts(connection, connection.api)))
-    except (RecordError, GitHubRefused) as error:
+        runs, problem = await read_attempts(connection, connection.api)
+        found = EarlierAttempts(tuple(runs), problem)
+    except GitHubRefused as error:
         found = EarlierAttempts(problem=error.message)
     return replace(planned, slots=planned.slots.put(FOUND, found)), found
 
 
-async def find_last_push(planned: PlannedRun) -> EarlierAttempts:
-    """The run of the last push to the job's pull request, if runs record what their suites depend on."""
+async def find_pushes(planned: PlannedRun) -> EarlierAttempts:
+    """The runs of the last pushes to the job's pull request, if runs record what their suites depend on."""
     connection, subject = planned.context.connection, planned.context.subject
     if connection is None or connection.api is None or subject is None or subject.request is None or subject.read_only:
         return EarlierAttempts()
     if not any(each.of(planned.settings) for each in list_settings(Effect.KEEPS_RESULTS)):
         return EarlierAttempts()
     try:
-        run = await read_last_push(connection, connection.api, subject.branch)
-    except (RecordError, GitHubRefused) as error:
+        runs, problem = await read_last_pushes(connection, connection.api, subject.branch)
+    except GitHubRefused as error:
         return EarlierAttempts(problem=error.message)
-    return EarlierAttempts(() if run is None else (run,))
+    return EarlierAttempts(tuple(runs), problem)
 
 
-def list_finished(attempts: Sequence[Run], policy: Policy) -> list[Run]:
-    """The attempts that finished, the oldest first, and those that they have copies of.
+def list_earlier(found: Sequence[Run], role: TrialRole) -> list[Run]:
+    """Runs and the copies of earlier ones that they have, the oldest first, each once.
 
     Args:
-        attempts: the runs that attempts or pushes stored, the newest first.
-        policy: says how many errors a suite may have.
+        found: the runs that attempts or pushes stored.
+        role: attempts of the same code, or pushes.
     """
-    known = dict[str, Run]()
-    for run in attempts:
-        for each in (run, *reversed(run.companions_of(TrialRole.MAIN))):
-            if not is_incomplete(each, policy):
-                known.setdefault(each.id, replace(each, companions={}))
+    # To a push, the attempts of an earlier one are earlier pushes, too.
+    roles = (TrialRole.MAIN,) if role is TrialRole.MAIN else (TrialRole.MAIN, TrialRole.PUSH)
+    copies = (copy for run in found for each in roles for copy in run.companions_of(each))
+    known = {each.id: replace(each, companions={}) for each in (*copies, *found)}
     return sorted(known.values(), key=lambda each: each.started)
 
 

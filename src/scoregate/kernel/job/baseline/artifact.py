@@ -22,7 +22,7 @@ from scoregate.kernel.job.baseline.stored import (
     NearestCommit,
     make_pooled_baseline,
 )
-from scoregate.kernel.job.baseline.unpack import OWN_BOUNDS, ArchiveBounds, unpack_cassettes, unpack_run
+from scoregate.kernel.job.baseline.unpack import ATTEMPT_BOUNDS, OWN_BOUNDS, ArchiveBounds, unpack_cassettes, unpack_run
 from scoregate.kernel.job.github.base import BaseCommit
 from scoregate.kernel.job.github.client import Api
 from scoregate.kernel.job.github.context import Connection
@@ -174,38 +174,48 @@ async def fetch_cassettes(connection: Connection | None, base: BaseCommit | None
     return f"no artifact {connection.artifact} of {base.branch} has any"
 
 
-async def read_attempts(connection: Connection, api: Api) -> list[Run]:
-    """The runs that the last attempts of this job stored, the newest first.
+async def read_attempts(connection: Connection, api: Api) -> tuple[list[Run], str]:
+    """The runs that the last attempts of this job stored, the newest first, and the problem of one that can't be read.
 
     Raises:
-        GitHubRefused: one can't be downloaded.
-        RecordError: one can't be read.
+        GitHubRefused: they can't be listed.
     """
-    github = connection.github
+    github, problem = connection.github, ""
     runs: list[Run] = []
     async for artifact in api.pages(f"actions/runs/{github.run_id}/artifacts", "artifacts", name=connection.artifact):
         if artifact["name"] == connection.artifact and not artifact["expired"]:
-            runs.append(await read_artifact(api, artifact, unfinished=True))
+            try:
+                runs.append(await read_artifact(api, artifact, ATTEMPT_BOUNDS, unfinished=True))
+            except (GitHubRefused, RecordError) as error:
+                problem = error.message
         if len(runs) == MOST_TRIES:
             break
     earlier = [run for run in runs if run.end.attempt < github.run_attempt]
-    return sorted(earlier, key=lambda run: run.end.attempt, reverse=True)
+    return sorted(earlier, key=lambda run: run.end.attempt, reverse=True), problem
 
 
-async def read_last_push(connection: Connection, api: Api, branch: str) -> Run | None:
-    """The newest run of the same job on an earlier push to a branch of this repository; None if there is none.
+async def read_last_pushes(connection: Connection, api: Api, branch: str) -> tuple[list[Run], str]:
+    """The newest whole run of the same job on an earlier push to a branch of this repository, and newer ones.
+
+    Returns:
+        The runs, the newest first, and the problem of one that can't be read.
 
     Raises:
-        GitHubRefused: it can't be downloaded.
-        RecordError: it can't be read.
+        GitHubRefused: they can't be listed.
     """
-    pushed, listed = BaseCommit(branch), 0
+    pushed, listed, problem = BaseCommit(branch), 0, ""
+    runs: list[Run] = []
     async for artifact in api.pages("actions/artifacts", "artifacts", name=connection.artifact):
         if is_from_base_branch(artifact, pushed, connection.github.run_id):
-            return await read_artifact(api, artifact, unfinished=True)
+            try:
+                runs.append(await read_artifact(api, artifact, ATTEMPT_BOUNDS, unfinished=True))
+            except (GitHubRefused, RecordError) as error:
+                problem = error.message
+            if len(runs) == MOST_TRIES or (runs and runs[-1].is_unselected):
+                break
         if (listed := listed + 1) >= _MOST_LISTED:
             break
-    return None
+    return runs, problem
 
 
 async def read_artifact(

@@ -9,8 +9,6 @@ import tempfile
 import weakref
 import zipfile
 import zlib
-from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -19,11 +17,13 @@ from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive import CASES_FILE, IN_PROGRESS, RUN_FILE, latest_run, read_run
 from scoregate.kernel.judge.archive.marker import MARKER_FILE
 from scoregate.kernel.judge.archive.media import FILE_NAME, MEDIA_FOLDER, MOST_ALL_BYTES, MOST_FILES, MediaFolder
+from scoregate.kernel.judge.archive.reader import add_companions
 from scoregate.kernel.types.media import MOST_BYTES
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 
-_FILE = r"(?:(?P<extra>(?:extra-\d{1,2}|control)/)|attempt-\d{1,2}/)?(?:run\.json|cases\.jsonl\.gz)"
+_FOLDER = r"(?:(?P<extra>extra-\d{1,2}|control)|(?P<earlier>(?:attempt|push)-(?:0[1-9]|10)))/"
+_FILE = rf"(?:{_FOLDER})?(?:run\.json|cases\.jsonl\.gz)"
 _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(
     rf"(?:(?:.*/)?run/)?(?P<path>(?:{IN_PROGRESS}[0-9a-f]{{8}}/)?{_FILE}|{re.escape(MARKER_FILE)})"
@@ -46,10 +46,11 @@ class ArchiveBounds:
         packed: bytes of the zip file.
         files: bytes of all unpacked files.
         head: bytes of `run.json`.
-        inflated: bytes of all cases, decompressed.
-        cases: the number of all cases.
+        inflated: bytes of the cases of a run, decompressed.
+        cases: the number of its cases.
         extras: whether the folders with extra trials of some cases are unpacked, too.
         media: bytes of images and audio; those over it are skipped.
+        earlier: whether the copies of earlier attempts and pushes are unpacked, too.
     """
 
     packed: int
@@ -59,9 +60,11 @@ class ArchiveBounds:
     cases: int
     extras: bool = True
     media: int = MOST_ALL_BYTES
+    earlier: bool = False
 
 
 OWN_BOUNDS = ArchiveBounds(packed=768 << 20, files=1 << 30, head=256 << 20, inflated=16 << 30, cases=10_000_000)
+ATTEMPT_BOUNDS = replace(OWN_BOUNDS, earlier=True)
 UNTRUSTED_BOUNDS = ArchiveBounds(
     # The zip may have the images and audio of a run, which are not unpacked.
     packed=(64 << 20) + MOST_ALL_BYTES,
@@ -71,6 +74,7 @@ UNTRUSTED_BOUNDS = ArchiveBounds(
     cases=100_000,
     extras=False,
     media=0,
+    earlier=True,
 )
 
 
@@ -95,17 +99,21 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
             left = bounds.files
             for member in source.infolist():
                 match = pattern.fullmatch(member.filename)
-                if match is not None and (bounds.extras or not match["extra"]):
+                if match is None:
+                    continue
+                groups = match.groupdict()
+                if (bounds.extras or not groups["extra"]) and (bounds.earlier or not groups["earlier"]):
                     left -= _copy(source, member, folder / match["path"], left=left)
             _unpack_media(source, folder, bounds.media)
     except _ZIP_ERRORS as error:
         raise _unpack_error(str(error) or type(error).__name__) from None
     if not any(folder.rglob(RUN_FILE) if unfinished else folder.glob(RUN_FILE)):
         raise _unpack_error(f"it holds no {RUN_FILE}")
-    for path in folder.rglob(RUN_FILE):
-        if path.stat().st_size > bounds.head:
+    for path in folder.rglob("*"):
+        if path.name == RUN_FILE and path.stat().st_size > bounds.head:
             raise _unpack_error(f"its {RUN_FILE} is too large")
-    _check_cases(folder.rglob(CASES_FILE), bounds)
+        if path.name == CASES_FILE:
+            _check_cases(path, bounds)
 
 
 def _unpack_media(source: zipfile.ZipFile, folder: Path, most: int) -> None:
@@ -159,6 +167,8 @@ def unpack_run(archive: IO[bytes], bounds: ArchiveBounds = OWN_BOUNDS, *, unfini
         try:
             place = latest_run(Path(folder)) if unfinished else Path(folder)
             run = read_run(place)
+            if place != Path(folder):  # its process was killed; the copies of earlier runs are in the folder above
+                run = add_companions(run, Path(folder))
         except RecordError as error:
             raise RecordError(error.message.replace(f"{folder}/", "its "), advice=error.advice) from None
         return _keep_media(run, place / MEDIA_FOLDER)
@@ -206,12 +216,13 @@ def _copy(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, *, le
     return written
 
 
-def _check_cases(paths: Iterable[Path], bounds: ArchiveBounds) -> None:
+def _check_cases(path: Path, bounds: ArchiveBounds) -> None:
     size = cases = 0
-    for path in paths:
-        # The reader of the file reports the damage, and keeps the rest.
-        with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as file:
+    try:
+        with gzip.open(path) as file:
             while chunk := file.read(_CHUNK):
                 size, cases = size + len(chunk), cases + chunk.count(b"\n")
                 if size > bounds.inflated or cases > bounds.cases:
                     raise _unpack_error(f"its {CASES_FILE} holds too much")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return  # The reader of the file reports the damage, and keeps the rest.

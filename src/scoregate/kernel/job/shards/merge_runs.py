@@ -14,7 +14,7 @@ from pathlib import Path
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
-from scoregate.kernel.judge.archive import ATTEMPT, RUN_FOLDER, RunWriter, latest_run, read_run
+from scoregate.kernel.judge.archive import ATTEMPT, PUSH, RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.records import record
@@ -24,6 +24,8 @@ from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Conditions, Run, Script
 from scoregate.kernel.types.runs.run_scope import RunScope
 from scoregate.kernel.types.slots import NO_SLOTS
+
+_EARLIER = ((TrialRole.MAIN, ATTEMPT), (TrialRole.PUSH, PUSH))
 
 
 @record
@@ -91,14 +93,14 @@ def merge_matrix_runs(
     """
     labels = Counter(suite.label for each in runs for suite in each.run.suites)
     merged = _write(runs, folder, settings, labels=labels, expected=expected)
-    attempts = [each.run.companions_of(TrialRole.MAIN) for each in runs]
-    for number in range(max(map(len, attempts), default=0)):
-        # A job that was not run again has fewer attempts than others.
-        part = [
-            MatrixRun(each.name, known[number]) for each, known in zip(runs, attempts, strict=True) if known[number:]
-        ]
-        place = folder / f"{ATTEMPT}{number + 1:02}"
-        merged = merged.add_companion(TrialRole.MAIN, _write(part, place, settings, labels=labels))
+    for role, name in _EARLIER:
+        earlier = [each.run.companions_of(role) for each in runs]
+        for number in range(max(map(len, earlier), default=0)):
+            # A job that was not run again has fewer attempts than others.
+            pairs = zip(runs, earlier, strict=True)
+            part = [MatrixRun(each.name, known[number]) for each, known in pairs if known[number:]]
+            run = _write(part, folder / f"{name}{number + 1:02}", settings, labels=labels, whole=merged)
+            merged = merged.add_companion(role, run)
     return merged
 
 
@@ -109,14 +111,18 @@ def _write(
     *,
     labels: Mapping[str, int],
     expected: int | None = None,
+    whole: Run | None = None,
 ) -> Run:
+    """Write runs as one; `whole` is the merged run if they are earlier runs of some of its legs."""
     starts = [0, *accumulate(len(each.run.suites) for each in runs)]
     with RunWriter(folder) as writer:
         for each, start in zip(runs, starts, strict=False):
             writer.add_media_of(each.run)
             for case in each.run.cases:
                 writer.add(replace(case, suite=case.suite + start))
-        return writer.finish(_merge(runs, settings, labels=labels, expected=expected))
+        merged = _merge(runs, settings, labels=labels, expected=expected)
+        # Some legs have another digest of settings than all of them. Each leg kept only runs with its own settings.
+        return writer.finish(merged if whole is None else replace(merged, conditions=whole.conditions))
 
 
 def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[str, int], expected: int | None) -> Run:

@@ -21,7 +21,13 @@ EARLIER = "earlier"
 EXTRA = "extra-"
 CONTROL = "control"
 ATTEMPT = "attempt-"
-_COMPANIONS = {TrialRole.MAIN: f"{ATTEMPT}*", TrialRole.EXTRA: f"{EXTRA}*", TrialRole.CONTROL: CONTROL}
+PUSH = "push-"
+_COMPANIONS = {
+    TrialRole.MAIN: f"{ATTEMPT}[0-9][0-9]",
+    TrialRole.PUSH: f"{PUSH}[0-9][0-9]",
+    TrialRole.EXTRA: f"{EXTRA}*",
+    TrialRole.CONTROL: CONTROL,
+}
 INTERRUPTED = "interrupted"
 # Folders with the parts of a run on a cluster, until they are merged.
 PARTS = "parts-"
@@ -47,7 +53,8 @@ def run_folder(path: Path) -> Path:
 
 def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
     """The folders of the runs that were measured next to the run of a folder, and what for."""
-    yield from ((role, path) for role, name in _COMPANIONS.items() for path in sorted(folder.glob(name)))
+    for role, name in _COMPANIONS.items():
+        yield from ((role, path) for path in sorted(folder.glob(name)) if not path.is_symlink())
 
 
 def open_nofollow(path: str, flags: int, folder: int | None = None) -> int:

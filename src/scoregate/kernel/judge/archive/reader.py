@@ -17,12 +17,13 @@ from scoregate.kernel.judge.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.kernel.judge.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import STATUSES, CaseKey, CaseResult
-from scoregate.kernel.types.runs.evidence import Trials, list_sources
+from scoregate.kernel.types.runs.evidence import TrialRole, Trials, list_sources
 from scoregate.kernel.types.runs.reducer import add_undeclared
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.slots import Slots
 
 _MOST_EVALUATORS_PER_SUITE = 1_000
+_EARLIER = (TrialRole.MAIN, TrialRole.PUSH)
 KILLED = "the last run didn't finish: its process was killed"
 CUT_SHORT = "scoregate was stopped after the suites had run, before everything was compared and reported"
 
@@ -116,15 +117,44 @@ def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult]
     media = MediaFolder(folder / MEDIA_FOLDER)
     run = with_cases(_make_run(head, reading), cases)
     run = replace(run, read_media=media.read)
-    for role, companion in list_companions(folder):
-        if (companion / RUN_FILE).is_file():
-            run = run.add_companion(role, read_run(companion, strictly=strictly))
+    run = add_companions(run, folder, strictly=strictly)
     if folder.name.startswith(IN_PROGRESS):
         return run.interrupt(f"{KILLED}; {_count_finished(run)} had finished")
     # The process was killed after its suites had run, while it ran the baseline, compared or reported.
     marker = read_marker(folder)
     cut_short = marker is not None and not marker.alive and marker.started <= head.started
     return run.interrupt(CUT_SHORT) if cut_short else run
+
+
+def add_companions(run: Run, folder: Path, *, strictly: bool = False) -> Run:
+    """The run with those that were measured next to it, or earlier, whose folders are in a folder.
+
+    Args:
+        run: the run.
+        folder: the folder of the run, or that in which it was written when its process was killed.
+        strictly: as for `read_run`.
+
+    Raises:
+        RecordError: one that was measured next to it can't be read.
+    """
+    for role, companion in list_companions(folder):
+        if role in _EARLIER:
+            run = _add_earlier(run, role, companion)
+        elif (companion / RUN_FILE).is_file():
+            run = run.add_companion(role, read_run(companion, strictly=strictly))
+    return run
+
+
+def _add_earlier(run: Run, role: TrialRole, folder: Path) -> Run:
+    """The run with the copy of an attempt or a push; without it, or if it is damaged, the run can't be measured."""
+    try:
+        earlier = read_run(folder, strictly=True)
+        damage = earlier.notices[len(read_head(folder / RUN_FILE).notices) :]
+    except RecordError as error:
+        damage = (error.message,)
+    if damage:
+        return run.interrupt(f"the copy of an earlier run in {folder.name} is damaged: {damage[0]}")
+    return run.add_companion(role, earlier)
 
 
 def _count_finished(run: Run) -> str:

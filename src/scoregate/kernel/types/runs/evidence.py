@@ -32,6 +32,7 @@ class TrialRole(StrEnum):
     CONTROL = "control"  # the base's case, run again to measure drift
     RETRY = "retry"  # runs a newly failing case again
     WITHOUT = "without"  # the arm without the skill
+    PUSH = "push"  # an earlier push; its trials count as those of an attempt where nothing changed since
 
 
 class TrialMark(StrEnum):
@@ -66,7 +67,7 @@ class Use(StrEnum):
 
 _Kind: TypeAlias = TrialOrigin | TrialRole | TrialMark
 _MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED = TrialOrigin
-_MAIN, _EXTRA, _CONTROL, _RETRY, _WITHOUT = TrialRole
+_MAIN, _EXTRA, _CONTROL, _RETRY, _WITHOUT, _ = TrialRole
 _EXCUSED = TrialMark.EXCUSED
 
 COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(

@@ -24,7 +24,8 @@ def count_repeats(columns: Columns) -> int:
 def join_columns(columns: Columns, other: Columns, rows: Sequence[int], source: int) -> Columns:
     """The trials of a suite, and after them some of another run, whose repeats are numbered on.
 
-    Labels are counted over both runs. What has no score, and what waits for people, is that of the first run.
+    Labels are counted over both runs if all trials are added. What has no score, and what waits for people, is that of
+    the first run.
 
     Args:
         columns: the trials of the suite.
@@ -48,7 +49,7 @@ def join_columns(columns: Columns, other: Columns, rows: Sequence[int], source: 
         tags=_join_values(columns.tags, size, part.tags),
         clusters=_join_values(columns.clusters, size, part.clusters),
         scores=scores,
-        labels=_add_labels(columns.labels, other.labels),
+        labels=_add_labels(columns.labels, other.labels) if len(part) == len(other) else columns.labels,
         failed=_join_rows(columns.failed, size, part.failed),
         judged=dict(Counter(columns.judged) + Counter(_count_judged(part))),
         errored=_join_rows(columns.errored, size, part.errored),

@@ -298,7 +298,7 @@ class Run(RunInfo):
 
     Attributes:
         companions: runs of parts of its suites or of the base's, by what their trials were measured for. Those of main
-            trials are earlier attempts at the same code.
+            trials are earlier attempts at the same code, and those of pushes earlier pushes.
         slots: what features store.
         read_inputs: reads only the inputs of the trials, if possible. `read_media`: an image or audio by its digest.
     """
