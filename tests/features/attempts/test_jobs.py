@@ -82,6 +82,7 @@ def test_all_attempts_of_a_job_count(jobs: Jobs) -> None:
     assert jobs.attempt(bad=True).exit_code == 1
     second = jobs.attempt()
     assert second.exit_code == 1, second.output
+    assert "1 of 2 gates failed; attempt 2, pooled with 1 earlier" in second.comment.splitlines()[1]
     assert "Attempt 2 at this code, pooled with 1 earlier attempt" in second.comment
     assert "12 of 16 trials (75.0%)" in second.comment
     third = jobs.attempt()

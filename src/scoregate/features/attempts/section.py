@@ -18,8 +18,9 @@ def build_sections(judged: Judged) -> Iterator[Section]:
     pooled = judged.comparison.slots.get(POOLED)
     if pooled is None:
         return
-    sentences = list[str]()
+    sentences, summary = list[str](), ""
     if pooled.attempts:
+        summary = f"attempt {pooled.number}, pooled with {pooled.attempts} earlier"
         earlier = number_format.count(pooled.attempts, "earlier attempt")
         sentences.append(f"Attempt {pooled.number} at this code, pooled with {earlier}: their trials count as repeats.")
     if pooled.pushes:
@@ -34,4 +35,4 @@ def build_sections(judged: Judged) -> Iterator[Section]:
         "unchanged": list(pooled.unchanged),
         "not_counted": list(pooled.gaps),
     }
-    yield Section("attempts", Place.VERDICT, sentences=tuple(sentences), data=data)
+    yield Section("attempts", Place.VERDICT, summary=summary, sentences=tuple(sentences), data=data)
