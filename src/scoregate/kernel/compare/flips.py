@@ -10,7 +10,7 @@ from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_chan
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import STATUSES, Status
-from scoregate.kernel.types.runs.evidence import Use
+from scoregate.kernel.types.runs.evidence import TrialOrigin, Use
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.text import case_sort_key
 
@@ -36,6 +36,8 @@ class Flip:
 def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Status) -> Iterator[Flip]:
     """Find the cases that flipped, by name. A repeated case counts once: it fails if more of its trials fail than pass.
 
+    With trials of earlier attempts, it fails if as many fail as pass: one lucky attempt clears no case.
+
     Args:
         run: the run.
         base: the baseline.
@@ -48,7 +50,8 @@ def find_flips(run: Run, base: Run, pairs: Iterable[tuple[int, int]], *, to: Sta
         base_rows = base_outcomes.find_cases(base_status)
         if to is Status.FAILED:
             base_rows = _find_passed_groups(base.suites[base_index]) | base_rows
-        rows = outcomes.find_cases(to)
+        origins = {source.origin for source in run.suites[index].trials.sources}
+        rows = outcomes.find_cases(to, least=0 if to is Status.FAILED and TrialOrigin.ATTEMPT in origins else 1)
         for case in sorted(rows.keys() & base_rows.keys(), key=lambda case: (case_sort_key(case), case)):
             yield Flip(index, rows[case], base_index, base_rows[case])
 
@@ -107,10 +110,14 @@ class _Outcomes:
         # trials that failed only in evaluators that changed
         self._ignored = set[int]().union(*failures) - set[int]().union(*comparable_failures)
 
-    def find_cases(self, status: Status) -> dict[str, int]:
+    def find_cases(self, status: Status, *, least: int = 1) -> dict[str, int]:
         """The cases with more trials in this status (passed or failed) than in the other, each with a row of them.
 
         Trials finish in any order, so the row is that of the lowest number.
+
+        Args:
+            status: the status.
+            least: how many more there are at least.
         """
         repeats = self._columns.repeats
         lead: dict[str, int] = {}
@@ -119,7 +126,7 @@ class _Outcomes:
             lead[case] = lead.get(case, 0) + (1 if outcome is status else -1)
             if outcome is status and (case not in first or repeats[row] < repeats[first[case]]):
                 first[case] = row
-        return {case: row for case, row in first.items() if lead[case] > 0}
+        return {case: row for case, row in first.items() if lead[case] >= least}
 
     def pass_rates(self) -> dict[str, float]:
         """The pass rate of each case, in [0, 1]."""
