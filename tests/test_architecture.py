@@ -240,8 +240,6 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.list_command", "costs"): "models that are retired",
     ("scoregate.cli.plan_command", "costs"): "the estimate, which is what it prints",
     ("scoregate.cli.plan_estimate", "costs"): "the same",
-    ("scoregate.cli.run_gate", "resume"): "the option `--resume`",
-    ("scoregate.cli.shard", "resume"): "a shard reuses its own last run",
     ("scoregate.cli.run_gate", "history"): "runs are kept before `keep_runs` deletes them",
     ("scoregate.cli.skipped_run", "skip_label"): "ends a job",
 }

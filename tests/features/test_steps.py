@@ -74,7 +74,6 @@ KNOWN: tuple[tuple[str, RunFacts], ...] = (
     ("gateway", replace(PLAIN, runs=(RUN, CALLS))),
     ("history", replace(PLAIN, environ={"SCOREGATE_HISTORY": "postgresql://localhost"})),
     ("imports", replace(PLAIN, sources=(SOURCE, replace(SOURCE, imports=(ResultImport("junit", "junit.xml"),))))),
-    ("resume", replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("resume.request"), 1))),
     ("slices", replace(PLAIN, policy=Policy(Limits(more={"max_slice_drop": {"language=fr": 0.1}})))),
     ("variants", replace(PLAIN, runs=(VARIANTS,))),
 )
@@ -98,20 +97,18 @@ def test_a_job_and_the_files_of_a_project_turn_features_on(tmp_path: Path) -> No
     assert set(list_names(replace(PLAIN, in_job=True))) == ALWAYS | {"exemptions", "resume"}
     again = replace(PLAIN, in_job=True, environ={"GITHUB_RUN_ATTEMPT": "2"})
     assert set(list_names(again)) == ALWAYS | {"attempts", "exemptions", "resume"}
+    resumed = replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("resume.request"), 1))
+    assert set(list_names(resumed)) == ALWAYS | {"attempts", "resume"}
     project = replace(PLAIN, root=tmp_path)
     assert set(list_names(project)) == ALWAYS
-    (tmp_path / "scoregate-out" / "run").mkdir(parents=True)
-    (tmp_path / "scoregate-out" / "run" / "run.json").touch()
-    assert set(list_names(project)) == ALWAYS
-    named = Settings(baseline="base", origins={("baseline",): "--baseline"})
-    assert set(list_names(replace(project, settings=named))) == ALWAYS | {"attempts"}
     (tmp_path / ".scoregate").mkdir(mode=0o000)
     assert set(list_names(project)) == ALWAYS | {"exemptions"}
 
 
 def test_each_feature_of_runs_is_turned_on_by_something() -> None:
     in_runs = {feature.name for feature in FEATURES if feature.in_runs}
-    assert in_runs == ALWAYS | {name for name, _ in (*SET, *KNOWN)} | {"comments"}  # a command asks for its commands
+    others = {"comments", "resume"}  # a command asks for its commands; `--resume` turns on two features
+    assert in_runs == ALWAYS | {name for name, _ in (*SET, *KNOWN)} | others
 
 
 def test_a_judgement_knows_both_runs_and_what_was_found() -> None:

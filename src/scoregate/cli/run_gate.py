@@ -96,7 +96,7 @@ class ResumeOptions:
 
     def make_requests(self, out: Path) -> Slots:
         """What `--resume` asks for: the folder of the run to resume."""
-        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+        from scoregate.kernel.job.resume_request import REQUEST, ResumeRequest
 
         return NO_SLOTS.put(REQUEST, ResumeRequest(latest_run(self.run or out), is_required=not self.force))
 

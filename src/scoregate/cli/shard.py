@@ -70,7 +70,7 @@ def run_project_shard(settings: Settings, root: Path, options: OutputOptions, re
 async def _run_until_signal(settings: Settings, root: Path, output: Output, request: ShardRequest) -> ShardResult:
     def make_requests(out: Path) -> Slots:
         """The finished results of the last run of this shard are reused."""
-        from scoregate.features.resume.keys import REQUEST, ResumeRequest
+        from scoregate.kernel.job.resume_request import REQUEST, ResumeRequest
 
         with suppress(RecordError):
             folder = run_folder(latest_run(out))

@@ -166,18 +166,23 @@ def local(project: Project) -> Project:
     return project
 
 
-def test_runs_of_one_tree_against_a_named_baseline_are_attempts(local: Project, state: Path) -> None:
+def test_resumed_runs_of_one_tree_against_a_named_baseline_are_attempts(local: Project, state: Path) -> None:
     environment = {"STATE": str(state)}
+    again = ("run", "--baseline", "base", "--resume")
     local.scoregate("run", "--baseline", "none", "--out", "base", **environment)
     (state / "bad").write_text("x")
     assert local.scoregate("run", "--baseline", "base", **environment).exit_code == 1
     (state / "bad").unlink()
-    again = local.scoregate("run", "--baseline", "base", **environment)
-    assert (again.exit_code, section_of(again)["earlier"]) == (1, 1)
-    judged = local.scoregate("gate", "scoregate-out", "--baseline", "base", **environment)
-    assert judged.exit_code == 1
+    second = local.scoregate(*again, **environment)
+    assert (second.exit_code, section_of(second)["earlier"]) == (1, 1)
+    assert local.scoregate("gate", "scoregate-out", "--baseline", "base", **environment).exit_code == 1
+    alone = local.scoregate(*again[:-1], **environment)
+    assert (alone.exit_code, section_of(alone)) == (0, {})
+    (state / "bad").write_text("x")
+    assert section_of(local.scoregate(*again, **environment))["earlier"] == 1
+    (state / "bad").unlink()
     local.write("evals/other.txt", "another tree")
-    changed = local.scoregate("run", "--baseline", "base", **environment)
+    changed = local.scoregate(*again, "--force", **environment)
     assert (changed.exit_code, section_of(changed)) == (0, {})
 
 
@@ -185,5 +190,5 @@ def test_the_last_run_is_no_attempt_if_it_is_the_baseline(local: Project, state:
     (state / "bad").write_text("x")
     assert local.scoregate("run", STATE=str(state)).exit_code == 1
     (state / "bad").unlink()
-    again = local.scoregate("run", STATE=str(state))
+    again = local.scoregate("run", "--resume", STATE=str(state))
     assert (again.exit_code, section_of(again)) == (0, {})

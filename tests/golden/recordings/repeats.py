@@ -208,7 +208,7 @@ def record_attempts(bench: Bench, *settings: str, later: str = "input not in WRO
     wrong = ", ".join(f"'q{at}'" for at in range(8))
     write_flaky(bench, later.replace("WRONG", f"({wrong})"), tags)
     bench.change()
-    bench.do("run")
+    bench.do("run", "--resume")
 
 
 @recording

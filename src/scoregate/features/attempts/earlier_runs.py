@@ -21,6 +21,7 @@ from scoregate.kernel.job.earlier_attempts import (
     list_earlier,
 )
 from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.resume_request import REQUEST
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import ATTEMPT, PUSH, RUN_FOLDER, RunWriter
 from scoregate.kernel.run.recording import read_conditions
@@ -64,22 +65,20 @@ async def keep_earlier(planned: PlannedRun, ports: Ports) -> PlannedRun:
 async def _find_attempts(planned: PlannedRun, ports: Ports) -> tuple[PlannedRun, EarlierAttempts]:
     if planned.context.connection is not None:
         return await find_attempts(planned)
-    last = await ports.read_previous_run()
+    # Variables of the environment can change what a suite measures. So outside of jobs, `--resume` has to say that
+    # nothing changed.
+    last = None if ports.requests.get(REQUEST) is None else await ports.read_previous_run()
     return planned, EarlierAttempts(() if last is None else (last,))
 
 
 def _list_whole(found: EarlierAttempts, role: TrialRole, planned: PlannedRun) -> Iterator[Run]:
-    """The runs that may count: not those whose results this run reuses, or that it is compared with.
-
-    A job reuses what an unfinished attempt has measured. Without `--resume`, its trials are repeats as others.
-    """
+    """The runs that may count: not those whose results this run reuses, or that it is compared with."""
     baseline, policy = planned.baseline, planned.settings.policy()
     others = (baseline.run, *baseline.pool, *(baseline.earlier or ()), *planned.plan.offered)
     used = {each.id for each in others if each is not None}
-    in_job = planned.context.connection is not None
     for run in list_earlier(found.runs, role):
         is_usable = run.scope.is_whole and run.code.version == __version__ and run.id not in used
-        if is_usable and not (in_job and is_incomplete(run, policy)):
+        if is_usable and not is_incomplete(run, policy):
             yield run
 
 

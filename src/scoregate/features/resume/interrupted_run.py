@@ -10,10 +10,11 @@ from pathlib import Path
 from anyio import to_thread
 
 from scoregate.errors import RecordError, UsageError
-from scoregate.features.resume.keys import OFFERED, REQUEST, ResumeRequest
+from scoregate.features.resume.keys import OFFERED
 from scoregate.kernel.host import git
 from scoregate.kernel.job.earlier_attempts import describe_difference, find_attempts, is_incomplete
 from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.resume_request import REQUEST, ResumeRequest
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import read_run
 from scoregate.kernel.run.recording import read_conditions

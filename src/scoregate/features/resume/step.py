@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scoregate.features.resume.keys import OFFERED, REQUEST
+from scoregate.features.resume.keys import OFFERED
+from scoregate.kernel.job.resume_request import REQUEST
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slots
