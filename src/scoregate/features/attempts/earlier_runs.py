@@ -23,14 +23,14 @@ from scoregate.kernel.job.earlier_attempts import (
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.resume_request import REQUEST
 from scoregate.kernel.job.steps import PlannedRun
-from scoregate.kernel.judge.archive import ATTEMPT, PUSH, RUN_FOLDER, RunWriter
+from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter
+from scoregate.kernel.judge.archive.folder import name_copy
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_states import digest_states
 
 _MOST = 10
-_FOLDERS = {TrialRole.MAIN: ATTEMPT, TrialRole.PUSH: PUSH}
 _NO_ATTEMPTS = "this attempt counts without some of the earlier ones, whose runs can't be read"
 _NO_PUSHES = "this push counts without some of the last ones, whose runs can't be read"
 
@@ -49,7 +49,7 @@ async def keep_earlier(planned: PlannedRun, ports: Ports) -> PlannedRun:
     planned, found = await _find_attempts(planned, ports)
     pushed = await find_pushes(planned)
     attempts, reasons = await _select_same_code(found, planned)
-    pushes = [each for each in _list_whole(pushed, TrialRole.PUSH, planned) if digest_states(each)]
+    pushes = [each for each in _list_candidates(pushed, TrialRole.PUSH, planned) if digest_states(each)]
     notices = [*reasons, *([_NO_ATTEMPTS] if found.problem else []), *([_NO_PUSHES] if pushed.problem else [])]
     planned = replace(planned, notices=(*planned.notices, *notices))
     if not attempts and not pushes:
@@ -71,11 +71,10 @@ async def _find_attempts(planned: PlannedRun, ports: Ports) -> tuple[PlannedRun,
     return planned, EarlierAttempts(() if last is None else (last,))
 
 
-def _list_whole(found: EarlierAttempts, role: TrialRole, planned: PlannedRun) -> Iterator[Run]:
+def _list_candidates(found: EarlierAttempts, role: TrialRole, planned: PlannedRun) -> Iterator[Run]:
     """The runs that may count: not those whose results this run reuses, or that it is compared with."""
-    baseline, policy = planned.baseline, planned.settings.policy()
-    others = (baseline.run, *baseline.pool, *(baseline.earlier or ()), *planned.plan.offered)
-    used = {each.id for each in others if each is not None}
+    policy = planned.settings.policy()
+    used = planned.baseline.run_ids.union(each.id for each in planned.plan.offered)
     for run in list_earlier(found.runs, role):
         is_usable = run.scope.is_whole and run.code.version == __version__ and run.id not in used
         if is_usable and not is_incomplete(run, policy):
@@ -84,7 +83,7 @@ def _list_whole(found: EarlierAttempts, role: TrialRole, planned: PlannedRun) ->
 
 async def _select_same_code(found: EarlierAttempts, planned: PlannedRun) -> tuple[list[Run], list[str]]:
     """The attempts at the code of the plan, and in a job why others are none."""
-    attempts = list(_list_whole(found, TrialRole.MAIN, planned))
+    attempts = list(_list_candidates(found, TrialRole.MAIN, planned))
     if not attempts:
         return [], []
     tree = await git.read_work_tree(planned.plan.root)
@@ -113,7 +112,7 @@ def copy_earlier(run: Run, kept: KeptRuns) -> Run:
 
 def _write(kept: KeptRuns) -> list[tuple[TrialRole, Run]]:
     return [
-        (role, _write_run(kept.folder / f"{_FOLDERS[role]}{number:02}", earlier))
+        (role, _write_run(name_copy(kept.folder, role, number), earlier))
         for role, runs in kept.runs.items()
         for number, earlier in enumerate(runs, 1)
     ]

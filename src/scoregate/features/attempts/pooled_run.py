@@ -9,6 +9,7 @@ from math import isfinite, nan
 from scoregate.features.attempts.keys import PooledRuns
 from scoregate.kernel.compare.compared_suites import pair_suites
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
+from scoregate.kernel.types.media import join_media
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
@@ -62,9 +63,10 @@ def pool_earlier(run: Run, compared: Collection[str] = ()) -> tuple[Run, PooledR
             if attempt.id not in compared:
                 pool.add_attempt(attempt, number)
         pushes = () if run.companions_of(TrialRole.CONTROL) else run.companions_of(TrialRole.PUSH)
+        states = digest_states(run) if pushes else {}
         for push in pushes:
             if push.id not in compared:
-                pool.add_push(push)
+                pool.add_push(push, states)
     return pool.finish()
 
 
@@ -96,10 +98,10 @@ class _Pool:
                 places[index] = place
         self.attempts += self._add(attempt, places)
 
-    def add_push(self, push: Run) -> None:
-        """Add what a push has measured of suites that nothing changed since then."""
-        now, then = digest_states(self.run), digest_states(push)
-        same = {script for script, state in now.items() if then.get(script) == state}
+    def add_push(self, push: Run, states: Mapping[str, str]) -> None:
+        """Add what a push has measured of suites that nothing changed since then, by the states of their scripts."""
+        then = digest_states(push)
+        same = {script for script, state in states.items() if then.get(script) == state}
         places = {
             index: place
             for index, place in self._pair_measured(push)
@@ -142,12 +144,11 @@ class _Pool:
         if not added:
             return run, pooled
         suites = tuple(_add_readers(self.suites, run.suites, added))
-        readers = [each.read_media for each in (run, *(each.run for each in added)) if each.read_media is not None]
         return replace(
             run,
             suites=suites,
             read=_chain(run.read, added),
-            read_media=lambda digest: next((file for read in readers if (file := read(digest)) is not None), None),
+            read_media=join_media(each.read_media for each in (run, *(each.run for each in added))),
         ), pooled
 
 

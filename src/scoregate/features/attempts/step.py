@@ -40,8 +40,7 @@ class AttemptsStep(Step):
             return compare(run, baseline)
         from scoregate.features.attempts.pooled_run import pool_earlier
 
-        bases = (baseline.run, *baseline.pool, *(baseline.earlier or ()))
-        pooled, counted = pool_earlier(run, [each.id for each in bases if each is not None])
+        pooled, counted = pool_earlier(run, baseline.run_ids)
         comparison = compare(pooled, baseline)
         return replace(comparison, slots=comparison.slots.put(POOLED, counted))
 

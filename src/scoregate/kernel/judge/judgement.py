@@ -55,6 +55,12 @@ class Baseline:
             return BaseReference("", UNREADABLE) if self.unreadable else None
         return BaseReference(self.run.id, self.run.name, self.folder, self.implicit)
 
+    @property
+    def run_ids(self) -> frozenset[str]:
+        """The ids of all its runs."""
+        runs = (self.run, *self.pool, *(self.earlier or ()))
+        return frozenset(each.id for each in runs if each is not None)
+
     def with_runs(self, change: Callable[[Run], Run]) -> Baseline:
         """The same with each of its runs changed."""
         run = None if self.run is None else change(self.run)

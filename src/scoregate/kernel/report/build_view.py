@@ -31,7 +31,7 @@ from scoregate.kernel.report.text import one_line
 from scoregate.kernel.report.view import BaselineView, NotableCases, ReportView, RunView, TrialReaders
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.event_values import ErrorInfo
-from scoregate.kernel.types.media import ReadMedia
+from scoregate.kernel.types.media import join_media
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.confirmations import confirmations_of
 from scoregate.kernel.types.runs.reuse import REUSED_FROM
@@ -82,7 +82,7 @@ def build_view(
             read=lambda: run.cases,
             read_suite=lambda index: run.suites[index].cases,
             read_base=_read_cases(baseline),
-            read_media=_join_media(run, baseline),
+            read_media=join_media(each.read_media for each in (run, baseline) if each is not None),
         ),
         paired_suites=tuple(build_paired_suites(comparison, context)),
         history=tuple(build_past_runs(run.history, context)),
@@ -105,12 +105,6 @@ def _build_baseline_view(comparison: Comparison) -> BaselineView:
 def _read_cases(run: Run | None) -> Callable[[], Iterable[CaseResult]]:
     """The reader of a run's trials; none without a run."""
     return run.read if run is not None and run.read is not None else lambda: ()
-
-
-def _join_media(run: Run, baseline: Run | None) -> ReadMedia:
-    """A reader of the images and audio of both runs. Equal digests are equal files."""
-    readers = [each.read_media for each in (run, baseline) if each is not None and each.read_media is not None]
-    return lambda digest: next((file for read in readers if (file := read(digest)) is not None), None)
 
 
 def _list_models(run: Run) -> tuple[str, ...]:

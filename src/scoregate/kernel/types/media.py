@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
@@ -285,3 +285,9 @@ def _replace(value: Any, make: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [_replace(item, make, depth + 1) for item in value]
     return value
+
+
+def join_media(readers: Iterable[ReadMedia | None]) -> ReadMedia:
+    """A reader of the images and audio of several runs. Equal digests are equal files."""
+    known = [read for read in readers if read is not None]
+    return lambda digest: next((file for read in known if (file := read(digest)) is not None), None)

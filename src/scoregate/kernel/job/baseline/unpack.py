@@ -99,11 +99,9 @@ def unpack(archive: IO[bytes], folder: Path, bounds: ArchiveBounds = OWN_BOUNDS,
             left = bounds.files
             for member in source.infolist():
                 match = pattern.fullmatch(member.filename)
-                if match is None:
+                if match is None or (match["extra"] and not bounds.extras) or (match["earlier"] and not bounds.earlier):
                     continue
-                groups = match.groupdict()
-                if (bounds.extras or not groups["extra"]) and (bounds.earlier or not groups["earlier"]):
-                    left -= _copy(source, member, folder / match["path"], left=left)
+                left -= _copy(source, member, folder / match["path"], left=left)
             _unpack_media(source, folder, bounds.media)
     except _ZIP_ERRORS as error:
         raise _unpack_error(str(error) or type(error).__name__) from None

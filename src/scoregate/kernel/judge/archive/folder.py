@@ -22,9 +22,10 @@ EXTRA = "extra-"
 CONTROL = "control"
 ATTEMPT = "attempt-"
 PUSH = "push-"
+# The copies of earlier runs, by what these are to the run.
+COPIES = {TrialRole.MAIN: ATTEMPT, TrialRole.PUSH: PUSH}
 _COMPANIONS = {
-    TrialRole.MAIN: f"{ATTEMPT}[0-9][0-9]",
-    TrialRole.PUSH: f"{PUSH}[0-9][0-9]",
+    **{role: f"{name}[0-9][0-9]" for role, name in COPIES.items()},
     TrialRole.EXTRA: f"{EXTRA}*",
     TrialRole.CONTROL: CONTROL,
 }
@@ -55,6 +56,11 @@ def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
     """The folders of the runs that were measured next to the run of a folder, and what for."""
     for role, name in _COMPANIONS.items():
         yield from ((role, path) for path in sorted(folder.glob(name)) if not path.is_symlink())
+
+
+def name_copy(folder: Path, role: TrialRole, number: int) -> Path:
+    """The folder of the copy of an earlier attempt or push, in the folder of a run; numbers are from 1."""
+    return folder / f"{COPIES[role]}{number:02}"
 
 
 def open_nofollow(path: str, flags: int, folder: int | None = None) -> int:

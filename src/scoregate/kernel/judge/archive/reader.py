@@ -11,7 +11,7 @@ from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive.cases import parse_cases
 from scoregate.kernel.judge.archive.cases_file import UNREADABLE, CasesFile, Lines, with_cases
 from scoregate.kernel.judge.archive.columns_file import read_columns
-from scoregate.kernel.judge.archive.folder import CASES_FILE, RUN_FILE, list_companions, run_folder
+from scoregate.kernel.judge.archive.folder import CASES_FILE, COPIES, RUN_FILE, list_companions, run_folder
 from scoregate.kernel.judge.archive.marker import IN_PROGRESS, read_marker
 from scoregate.kernel.judge.archive.media import MEDIA_FOLDER, MediaFolder
 from scoregate.kernel.judge.archive.run_json import MOST_EVALUATORS, RUN_FIELDS, SUITE_FIELDS, RunHead, read_head
@@ -23,7 +23,6 @@ from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.slots import Slots
 
 _MOST_EVALUATORS_PER_SUITE = 1_000
-_EARLIER = (TrialRole.MAIN, TrialRole.PUSH)
 KILLED = "the last run didn't finish: its process was killed"
 CUT_SHORT = "scoregate was stopped after the suites had run, before everything was compared and reported"
 
@@ -138,7 +137,7 @@ def add_companions(run: Run, folder: Path, *, strictly: bool = False) -> Run:
         RecordError: one that was measured next to it can't be read.
     """
     for role, companion in list_companions(folder):
-        if role in _EARLIER:
+        if role in COPIES:
             run = _add_earlier(run, role, companion)
         elif (companion / RUN_FILE).is_file():
             run = run.add_companion(role, read_run(companion, strictly=strictly))

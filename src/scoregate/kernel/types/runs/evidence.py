@@ -199,6 +199,16 @@ class Evidence:
             use: what they count for.
             pick: returns the column.
         """
-        for columns in filter(None, (self.trials.excused if does_count(_EXCUSED, use) else None, self.trials.columns)):
-            others, column = self.rows_without(use, columns), pick(columns)
-            yield from (value for row, value in enumerate(column) if row not in others) if others else column
+        if self.trials.excused is not None and does_count(_EXCUSED, use):
+            yield from self._select_amounts(use, pick, self.trials.excused)
+        yield from self.list_own_amounts(use, pick)
+
+    def list_own_amounts(self, use: Use, pick: Callable[[Columns], Sequence[float]]) -> Iterable[float]:
+        """The same without cases in quarantine."""
+        return self._select_amounts(use, pick, self.trials.columns)
+
+    def _select_amounts(
+        self, use: Use, pick: Callable[[Columns], Sequence[float]], columns: Columns
+    ) -> Iterable[float]:
+        others, column = self.rows_without(use, columns), pick(columns)
+        return (value for row, value in enumerate(column) if row not in others) if others else column

@@ -143,17 +143,13 @@ class SuiteResult(SuiteInfo):
         Results of another run count with what that one paid, so that the cost is that of a run of all cases.
         """
         parts = measure_cost(self.other_usage), lack_prices(self.columns.unpriced)
-        return add(parts, known_values(self._list_amounts(self.columns.costs)))
+        return add(parts, known_values(self.evidence.list_own_amounts(Use.AMOUNTS, lambda columns: columns.costs)))
 
     @property
     def tokens(self) -> Amount:
         """The input and output tokens of all model calls."""
-        return add((count_tokens(self.other_usage),), known_values(self._list_amounts(self.columns.tokens)))
-
-    def _list_amounts(self, column: Sequence[float]) -> Iterable[float]:
-        """The numbers of a column of the trials that count for the suite's sums."""
-        others = self.evidence.rows_without(Use.AMOUNTS)
-        return (value for row, value in enumerate(column) if row not in others) if others else column
+        amounts = self.evidence.list_own_amounts(Use.AMOUNTS, lambda columns: columns.tokens)
+        return add((count_tokens(self.other_usage),), known_values(amounts))
 
     def mean(self, evaluator: str) -> float | None:
         """The mean score over cases, each the mean of its trials; None without one, and if one is on no known scale."""
