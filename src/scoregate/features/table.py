@@ -9,6 +9,7 @@ from scoregate.features.affected.declare import FEATURE as AFFECTED
 from scoregate.features.alert.declare import FEATURE as ALERT
 from scoregate.features.arms.declare import FEATURE as ARMS
 from scoregate.features.attempts.declare import FEATURE as ATTEMPTS
+from scoregate.features.broken_cases.declare import FEATURE as BROKEN_CASES
 from scoregate.features.check_run.declare import FEATURE as CHECK_RUN
 from scoregate.features.cluster.declare import FEATURE as CLUSTER
 from scoregate.features.confirm.declare import FEATURE as CONFIRM
@@ -42,6 +43,7 @@ FEATURES: tuple[Feature, ...] = (
     SKIP_LABEL,
     DRIFT,
     CONFIRM,  # repeats and the control can change which cases fail newly
+    BROKEN_CASES,  # but for those that are confirmed already
     ARMS,
     Feature("variants", is_on=lambda facts: any(suite.params for run in facts.runs for suite in run.suites)),
     SLICES,

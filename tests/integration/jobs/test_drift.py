@@ -183,7 +183,7 @@ def test_drift_that_overlaps_with_the_change_is_not_corrected(world: World, prov
     world.commit()
     job = world.job(events.pull_request(world.open_pull_request("packages")), **provider.environ)
     assert job.exit_code == 1, job.output
-    assert "nothing is corrected: requirements.txt changed, and the control would run with this change" in " ".join(
+    assert "nothing is corrected: requirements.txt changed, and the base would run with this change" in " ".join(
         job.output.split()
     )
     world.check_out_shallow("packages")

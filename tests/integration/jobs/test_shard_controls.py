@@ -140,5 +140,5 @@ def test_a_failed_control_is_reported_once(planted: Project) -> None:
     merged, findings = merge(planted)
     assert merged.exit_code == 1, merged.output
     text = " ".join(merged.output.split())
-    assert "in shard 1, requirements.txt changed, and the control would run with this change; 1 other shard" in text
+    assert "in shard 1, requirements.txt changed, and the base would run with this change; 1 other shard" in text
     assert findings["capitals"]["label"] == "worse"

@@ -9,21 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from math import ceil
 
 from scoregate.errors import ScoregateError
 from scoregate.features.drift.declare import DRIFT_CONTROL
 from scoregate.kernel.compare.comparison import compare
-from scoregate.kernel.host import git
+from scoregate.kernel.job.base_commit import explain_base_cannot_run, name_base_commit
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.archive import CONTROL, RUN_FOLDER
 from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.judge.settings.limit_fields import replays_calls
-from scoregate.kernel.judge.settings.sources import OWN_FILE
-from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
-from scoregate.kernel.run.dependencies.shared_files import SHARED_FILES, digest_shared_files
 from scoregate.kernel.run.plan import Plan, restrict_plan
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.evidence import TrialRole, Use
@@ -32,7 +28,6 @@ from scoregate.kernel.types.selection import CaseChoice, CaseLabels
 
 NO_CASES = "no suite of this run has results in the base"
 _LONGEST_PROBLEM = 500
-_GITHUB, _JOBS = ".github/", (".github/workflows/", ".github/actions/")
 Cases = dict[str, dict[str, list[str]]]  # hashes by script and suite id
 
 
@@ -65,7 +60,7 @@ async def _run_control(
 ) -> Run:
     number = sum(len(hashes) for suites in cases.values() for hashes in suites.values())
     title = f"{DRIFT_CONTROL.of(settings):g} of the cases of {base.name}, seed {seed}"
-    at_base = settings.model_copy(update={"baseline": f"{BaselineKind.RERUN}:{base.code.commit}", "message": title})
+    at_base = name_base_commit(settings, base, title)
     try:
         part = restrict_plan(plan, cases, repeats=1)
         control = await ports.rerun(part, at_base, folder=f"{RUN_FOLDER}/{CONTROL}")
@@ -108,49 +103,13 @@ def _without_control(run: Run, problem: str, ports: Ports, *, has_failed: bool =
 
 async def _explain_missing(run: Run, base: Run, settings: Settings, ports: Ports) -> str:
     """Why a control can't measure the providers alone; empty if it can."""
-    if problem := next(_explain_base(run, base, settings), ""):
-        return problem
-    commit = base.code.commit or ""
-    if await git.resolve_commit(ports.root, commit) is None:
-        return f"the base's commit {commit[:7]} is not in this repository ({git.FETCH_ADVICE})"
-    changed = await _list_changed_files(ports, commit)
-    if changed is None:
-        return "git can't list the files that changed"
-    named = f"/{settings.env_file or '/'}"
-    tree = await read_project_tree(ports.root, settings)
-    shared = {} if tree is None else digest_shared_files(tree, find_folder(ports.root, tree))
-    decisive = (each for each in changed if each in shared or _affects_environment(each) or f"/{each}".endswith(named))
-    name = next(decisive, "")
-    return f"{name} changed, and the control would run with this change" if name else ""
-
-
-def _explain_base(run: Run, base: Run, settings: Settings) -> Iterator[str]:
-    """Why the base or the settings allow no control."""
     if settings.baseline_kind is BaselineKind.RERUN:
-        yield '`baseline = "rerun"` measures the whole base in this job'
+        return '`baseline = "rerun"` measures the whole base in this job'
     if replays_calls(settings):
-        yield "the gateway replays answers, which don't drift"
-    if base.code.commit is None or base.code.dirty:
-        yield "the base's run is of no commit" if base.code.commit is None else "the base's run has uncommitted changes"
-    if base.code.commit == run.code.commit and not run.code.dirty:
-        yield "this run is of the base's own commit, so that every change is drift"
-    known, own = base.conditions, run.conditions
-    if known is None or own is None or known.settings != own.settings:
-        yield "settings that change results differ from the base's, such as the model, and the control would use them"
-
-
-async def _list_changed_files(ports: Ports, commit: str) -> list[str] | None:
-    """The tracked files that differ from a commit, with those in the work tree; None if git can't list them."""
-    output = await git.read_output(ports.root, "diff", "--name-only", "--no-renames", "-z", commit, "--")
-    return None if output is None else [each.decode("utf-8", "replace") for each in output.split(b"\0") if each]
-
-
-def _affects_environment(path: str) -> bool:
-    """Whether a file can change the packages or the variables that suites run with."""
-    *folders, name = path.split("/")
-    if path.startswith(_GITHUB):
-        return path.startswith(_JOBS)
-    return "requirements" in folders or any(fnmatchcase(name, pattern) for pattern in (*SHARED_FILES, OWN_FILE))
+        return "the gateway replays answers, which don't drift"
+    if base.code.commit == run.code.commit and base.code.commit is not None and not (base.code.dirty or run.code.dirty):
+        return "this run is of the base's own commit, so that every change is drift"
+    return await explain_base_cannot_run(run, base, settings, ports)
 
 
 def _choose_cases(run: Run, base: Run, plan: Plan, *, share: float, seed: int) -> Cases:

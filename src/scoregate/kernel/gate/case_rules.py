@@ -17,7 +17,7 @@ from scoregate.kernel.types.exemptions import AcceptedRegression, matches_case
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.case_means import TrialValue
 from scoregate.kernel.types.runs.cases import Status
-from scoregate.kernel.types.runs.confirmations import ConfirmationOutcome, confirmations_of
+from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome, confirmations_of
 from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
 from scoregate.kernel.types.runs.policy import matches_suite
 from scoregate.kernel.types.runs.run import Run, SuiteResult
@@ -41,13 +41,11 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
     known = confirmations_of(comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
     confirmations = {each.case: each for each in known if each.suite == suite.label}
     cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context, base))))  # they finish in any order
-    names = _read_names(comparison.run, context.index, cases)
+    names = read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
         if (confirmation := confirmations.get(case)) is not None:
-            outcome = confirmation.outcome
-            failures, count = confirmation.tries.count(False), len(confirmation.tries)
-            tries = f"{outcome}: failed {failures} of {count} further tries"
+            outcome, tries = confirmation.outcome, describe_tries(confirmation)
         entry = find_accepted_case(comparison, suite, case)
         accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
@@ -60,6 +58,13 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         )
 
 
+def describe_tries(confirmation: Confirmation) -> str:
+    """How often a case failed again: `confirmed: failed 8 of 8 further tries, and 0 of 8 in the baseline`."""
+    failures, base = confirmation.tries.count(False), confirmation.base_tries
+    text = f"{confirmation.outcome}: failed {failures} of {len(confirmation.tries)} further tries"
+    return f"{text}, and {base.count(False)} of {len(base)} in the baseline" if base else text
+
+
 def _find_newly_failing(context: SuiteContext, base: SuiteResult) -> Iterator[str]:
     """The critical cases of the suite that newly fail."""
     columns = context.suite.columns
@@ -70,7 +75,7 @@ def _find_newly_failing(context: SuiteContext, base: SuiteResult) -> Iterator[st
             yield columns.hashes[flip.row]
 
 
-def _read_names(run: Run, suite: int, cases: Sequence[str]) -> dict[str, str]:
+def read_names(run: Run, suite: int, cases: Sequence[str]) -> dict[str, str]:
     """How findings call cases: by name and hash. Names are on disk only, so they are read if there is a finding.
 
     Args:
@@ -163,7 +168,7 @@ def _has_passed(outcomes: Counter[Status]) -> bool:
 def _list_names(cases: Sequence[str], run: Run, suite: int) -> str:
     """The first cases by hash, whatever the order in which they finished."""
     cases = list(sort_by_name(dict.fromkeys(cases)))
-    names = ", ".join(_read_names(run, suite, cases[:_MOST_NAMES]).values())
+    names = ", ".join(read_names(run, suite, cases[:_MOST_NAMES]).values())
     more = len(cases) - _MOST_NAMES
     return f"{names} and {more:,} more" if more > 0 else names
 

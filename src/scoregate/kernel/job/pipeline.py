@@ -27,7 +27,7 @@ from scoregate.kernel.job.steps import (
     measure_more,
     store,
 )
-from scoregate.kernel.judge.judge import compare_sides, judge
+from scoregate.kernel.judge.judge import compare_sides, judge, judge_sides
 from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged, list_sections
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.run.frameworks import describe_frameworks
@@ -81,8 +81,9 @@ async def _measure(
     finished = await finish_plan(steps, planned, ports)
     run = await _record(finished, ports, steps)
     run = with_history(run, history, baseline, ports.amend, steps, finished.slots)
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), load=load)
-    work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare))
+    sides = ComparedSides(run, baseline, settings, slots, ports.reporting.calibrations)
+    compare, judge_both = partial(compare_sides, sides, load=load), partial(judge_sides, sides, load=load)
+    work = await measure_more(steps, Work(run, baseline, planned.plan, settings, ports, slots, compare, judge_both))
     if work.baseline is not baseline:
         baseline = await _apply_reviews(work.baseline, ports.reporting)
     return replace(work, run=await settle_run(work.run, ports), baseline=baseline)

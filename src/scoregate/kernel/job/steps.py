@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged, JudgeRun, JudgeStep
+from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged, JudgeRun, JudgeSides, JudgeStep
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
 from scoregate.kernel.types.declarations.declaration import RunFacts
@@ -103,6 +103,7 @@ class Work:
         ports: run a part of the plan here or in the base's tree.
         slots: what features found for the judgement.
         compare: compares a run with a baseline as the judgement does, without what `after_compare` adds.
+        judge: judges a run and a baseline; that of a shard says nothing about the whole run.
     """
 
     run: Run
@@ -112,6 +113,7 @@ class Work:
     ports: Ports
     slots: Slots
     compare: CompareRuns
+    judge: JudgeSides
 
 
 class Step(JudgeStep):

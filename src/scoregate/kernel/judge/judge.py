@@ -52,6 +52,11 @@ def judge(sides: ComparedSides, load: LoadJudgeSteps) -> Judged:
     return Judged(corrected, verdict, steps)
 
 
+def judge_sides(sides: ComparedSides, run: Run, baseline: Baseline, load: LoadJudgeSteps) -> Judged:
+    """Judge another run and baseline as the run would be."""
+    return judge(replace(sides, run=run, baseline=baseline), load)
+
+
 def compare_sides(sides: ComparedSides, run: Run, baseline: Baseline, load: LoadJudgeSteps) -> Comparison:
     """Compare another run and baseline as the judgement would."""
     compared = replace(sides, run=run, baseline=baseline)

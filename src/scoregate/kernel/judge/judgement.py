@@ -69,6 +69,7 @@ class Baseline:
 
 CompareRuns: TypeAlias = "Callable[[Run, Baseline], Comparison]"
 JudgeRun: TypeAlias = "Callable[[Run], Judged]"
+JudgeSides: TypeAlias = "Callable[[Run, Baseline], Judged]"
 LoadJudgeSteps: TypeAlias = "Callable[[RunFacts], Sequence[JudgeStep]]"
 
 

@@ -350,8 +350,10 @@ def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
 
 
 def describe_confirmation(tried: Confirmation) -> str:
-    """The result of rerunning a case."""
-    return f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
+    """The result of rerunning a case, and of the same case in the baseline if it ran again, too."""
+    text = f"{tried.outcome}: {tried.tries.count(True)} of {len(tried.tries)} further tries passed"
+    base = tried.base_tries
+    return f"{text}, and {base.count(True)} of {len(base)} in the baseline" if base else text
 
 
 def _with_texts(view: FailingCase, snapshot: Snapshot, old: Snapshot | None) -> FailingCase:

@@ -38,7 +38,7 @@ from scoregate.kernel.job.steps import (
     store,
 )
 from scoregate.kernel.judge.archive import RUN_FILE, RUN_FOLDER, read_head, read_run
-from scoregate.kernel.judge.judge import compare_sides
+from scoregate.kernel.judge.judge import compare_sides, judge_sides
 from scoregate.kernel.judge.judgement import Baseline, ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
@@ -184,8 +184,9 @@ async def _measure(
     if run is not recorded:
         ports.amend(run)
     slots = await find_sides(own_steps, planned.context, settings) if compares and run.end.complete else NO_SLOTS
-    compare = partial(compare_sides, ComparedSides(run, baseline, settings, slots), load=load_own)
-    work = Work(run, baseline, planned.plan, settings, ports, slots, compare)
+    sides = ComparedSides(run, baseline, settings, slots)
+    compare, judge = partial(compare_sides, sides, load=load_own), partial(judge_sides, sides, load=load_own)
+    work = Work(run, baseline, planned.plan, settings, ports, slots, compare, judge)
     return await settle_run((await measure_more(own_steps, work)).run, ports)
 
 

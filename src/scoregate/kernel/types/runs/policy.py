@@ -85,7 +85,7 @@ class Criteria:
         return EvaluatorCriteria(False, log(1 + self.min_ratio), log(1 + self.min_ratio))
 
 
-LimitValue: TypeAlias = "float | bool | Mapping[str, float] | None"
+LimitValue: TypeAlias = "float | bool | str | Mapping[str, float] | None"
 _Parts: TypeAlias = "Limits | Criteria | EvaluatorCriteria"
 
 
@@ -178,8 +178,8 @@ _KERNEL_LIMITS = frozenset(each.name for each in fields(Limits))
 
 
 def is_limit(value: object) -> bool:
-    """Whether the value of a limit limits anything; 0 does."""
-    return value is not None and value is not False and value != {}
+    """Whether the value of a limit limits anything; 0 does, and the choice `off` doesn't."""
+    return value is not None and value is not False and value not in ({}, "off")
 
 
 def gather_limits(values: Mapping[str, Any]) -> dict[str, Any]:

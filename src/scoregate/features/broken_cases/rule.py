@@ -1,0 +1,98 @@
+"""The gate rule of `fail_on_broken_cases`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from scoregate.features.broken_cases.cases import list_broken_cases
+from scoregate.features.broken_cases.declare import FAIL_ON_BROKEN_CASES, RULE, choose_mode
+from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.gate.case_rules import read_names
+from scoregate.kernel.gate.finding import Finding, SuiteContext
+from scoregate.kernel.types.amounts import Conclusion
+from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome, confirmations_of
+from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
+from scoregate.kernel.types.text import sort_by_name
+
+_MOST_NAMES = 5
+_LIMIT = "no case that passed fails"
+
+
+def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
+    """No case that the limit asks about fails in fresh trials and passes in those of the base.
+
+    Where the base could not run, cases are open if all of them failed in every trial: an application without chance
+    does that, and one with chance hardly ever.
+    """
+    cases = list(list_broken_cases(context.comparison, context.index, choose_mode(context.limits)))
+    if not cases:
+        return
+    known = _find_confirmations(context)
+    tried = [known[case] for case in sort_by_name(dict.fromkeys(cases)) if case in known]
+    broken = [each for each in tried if _is_broken(each)]
+    unsettled = [each for each in tried if _is_open(each)]
+    if broken:
+        yield _make_finding(context, Conclusion.FAILED, broken, "")
+    elif unsettled and all(each.base_tries or _is_open(each) for each in tried):
+        yield _make_finding(context, Conclusion.UNMEASURABLE, unsettled, _explain_open(unsettled))
+    elif tried:
+        text = f"{len(tried):,} newly failing, and none of them certainly by the change"
+        yield _find(context, Conclusion.PASSED, text)
+    else:
+        yield from _find_untried(context, len(cases))
+
+
+def _find_confirmations(context: SuiteContext) -> Mapping[str, Confirmation]:
+    known = confirmations_of(context.comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
+    return {each.case: each for each in known if each.suite == context.suite.label}
+
+
+def _is_broken(tried: Confirmation) -> bool:
+    return tried.outcome is ConfirmationOutcome.CONFIRMED and bool(tried.base_tries)
+
+
+def _is_open(tried: Confirmation) -> bool:
+    """Whether all trials speak against a case, and too few of the base ran to say so."""
+    if tried.outcome is ConfirmationOutcome.OPEN:
+        return True
+    return tried.outcome is ConfirmationOutcome.CONFIRMED and not tried.base_tries and not any(tried.tries)
+
+
+def _explain_open(tried: Sequence[Confirmation]) -> str:
+    is_alone = not any(each.base_tries for each in tried)
+    return "; the base can't run here, which would decide" if is_alone else "; too few trials had a result to decide"
+
+
+def _make_finding(context: SuiteContext, conclusion: Conclusion, tried: Sequence[Confirmation], reason: str) -> Finding:
+    shown = tried[:_MOST_NAMES]
+    names = read_names(context.comparison.run, context.index, [each.case for each in shown])
+    listed = ", ".join(f"{names[each.case]} ({_describe_trials(each)})" for each in shown)
+    more = len(tried) - len(shown)
+    return _find(context, conclusion, f"{listed}{f' and {more:,} more' if more else ''}{reason}")
+
+
+def _describe_trials(tried: Confirmation) -> str:
+    text = f"failed {tried.tries.count(False)} of {len(tried.tries)} further trials"
+    base = tried.base_tries
+    return f"{text}, the baseline {base.count(False)} of {len(base)}" if base else text
+
+
+def _find_untried(context: SuiteContext, count: int) -> Iterator[Finding]:
+    """Cases that did not run again: because a gate of means fails already, or the run was made without this limit."""
+    if any(row.label is RowLabel.WORSE for row in context.rows):
+        return
+    text = f"{count:,} newly failing, which did not run again"
+    if FAIL_ON_BROKEN_CASES.is_set(context.limits):
+        yield _find(context, Conclusion.UNMEASURABLE, text)
+    else:
+        yield _find(context, Conclusion.PASSED, text, applied=False)
+
+
+def _find(context: SuiteContext, conclusion: Conclusion, value: str, *, applied: bool = True) -> Finding:
+    origin = context.limits.find_origin(FAIL_ON_BROKEN_CASES.name, "fail_on_regression")
+    return Finding(RULE, conclusion, value, _LIMIT, origin, context.suite.label, applied=applied)
+
+
+def explain_silence(_: SuiteContext) -> str:
+    """No case newly fails, or a gate of means fails."""
+    return "no case that passed in the baseline newly fails"

@@ -1,0 +1,202 @@
+"""`fail_on_broken_cases`: what always passed in the base, and fails in fresh trials of the change alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.integration.host.conftest import Project, Ran, suite
+from tests.integration.host.test_bases import keep_run
+
+# The nth call for a case in a tree fails if its rule says so; each trial is a process of its own.
+BODY = """
+import json, pathlib
+
+RULES = json.loads(pathlib.Path(__file__).with_name("rules.json").read_text())
+COUNTS = pathlib.Path(RULES["counts"])
+
+
+def fn(case):
+    file = COUNTS / (RULES["side"] + " " + case.input)
+    n = len(file.read_text()) if file.exists() else 0
+    file.write_text("x" * (n + 1))
+    return "wrong" if eval(RULES["fails"].get(case.input, "False"), {"n": n}) else case.input
+"""
+LIMIT = "min_pass_rate = 0\nfail_on_regression = true\n"
+
+
+class Change:
+    """A change of a suite of twenty cases, and the run of its base."""
+
+    def __init__(self, project: Project, settings: str = LIMIT, *, is_committed: bool = True) -> None:
+        self.project, self.is_committed = project, is_committed
+        self.counts = project.root.parent / f"{project.root.name}-counts"
+        self.counts.mkdir()
+        project.write("scoregate.toml", settings)
+        project.write(".gitignore", "scoregate-out/\n")
+        project.write("evals/demo.py", suite(BODY, fn="fn", good=20))
+
+    def run_base(self, **fails: str) -> None:
+        """Run the base, where these cases fail by their rules."""
+        self._write("base", fails)
+        if self.is_committed:
+            self.project.commit("base")
+        self.project.scoregate("run")
+        self.base = keep_run(self.project, "base")
+
+    def run(self, *flags: str, **fails: str) -> Ran:
+        """Run the change, where these cases fail by their rules."""
+        self._write("head", fails)
+        return self.project.scoregate("run", "--baseline", str(self.base), *flags)
+
+    def _write(self, side: str, fails: dict[str, str]) -> None:
+        rules = {name.replace("_", " "): rule for name, rule in fails.items()}
+        text = json.dumps({"side": side, "counts": str(self.counts), "fails": rules})
+        self.project.write("evals/rules.json", text)
+
+
+def find_rule(outcome: Ran) -> dict[str, Any] | None:
+    return next((each for each in outcome.result["findings"] if each["rule"] == "broken case"), None)
+
+
+def list_tries(outcome: Ran) -> dict[str, tuple[list[bool], list[bool]]]:
+    return {each["case"]: (each["tries"], each["base_tries"]) for each in outcome.run.get("confirmations", ())}
+
+
+def test_one_case_of_twenty_that_a_change_breaks_fails_the_run(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    outcome = change.run(good_3="True")
+    assert outcome.exit_code == 1, outcome.output
+    assert list_tries(outcome) == {"good 3": ([False] * 5, [True] * 5)}
+    finding = find_rule(outcome)
+    assert finding is not None
+    assert finding["value"] == "good 3 (failed 5 of 5 further trials, the baseline 0 of 5)"
+    assert finding["origin"] == "scoregate.toml"
+    assert "1 newly failing case ran again, up to 5 times on each side." in outcome.comment
+    rejudged = project.scoregate("gate", "--baseline", str(change.base))
+    assert rejudged.exit_code == 1, rejudged.output
+
+
+def test_a_case_that_fails_in_the_base_too_is_not_broken(project: Project) -> None:
+    """The provider has changed, for example: the recorded trial passed, and no fresh one does."""
+    change = Change(project)
+    change.run_base(good_3="n > 0")
+    outcome = change.run(good_3="True")
+    assert outcome.exit_code == 0, outcome.output
+    assert list_tries(outcome)["good 3"][1].count(True) == 0
+    assert "fails in the base too" in outcome.output
+
+
+def test_a_chance_failure_is_not_broken_and_stops_early(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    outcome = change.run(good_3="n == 0")
+    assert outcome.exit_code == 0, outcome.output
+    assert list_tries(outcome) == {"good 3": ([True, True], [True])}
+    finding = find_rule(outcome)
+    assert finding is not None
+    assert finding["value"] == "1 newly failing, and none of them certainly by the change"
+
+
+def test_two_broken_cases_are_found_among_chance_failures(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    outcome = change.run(good_3="True", good_5="n == 0", good_7="n != 2", good_9="n == 0")
+    assert outcome.exit_code == 1, outcome.output
+    finding = find_rule(outcome)
+    assert finding is not None
+    assert "good 3" in finding["value"]
+    assert "good 7" in finding["value"]
+    assert "good 5" not in finding["value"]
+    assert len(list_tries(outcome)["good 3"][0]) == 6  # four newly fail, of which each gets a quarter of the level
+
+
+def test_a_case_that_failed_once_in_the_base_is_not_stable(project: Project) -> None:
+    settings = f"{LIMIT}repeats = 3\n"
+    change = Change(project, settings)
+    change.run_base(good_3="n == 0")
+    outcome = change.run(good_3="True")
+    assert list_tries(outcome) == {}
+    assert find_rule(outcome) is None
+    outcome = change.run("--fail-on-broken-cases", "all", good_3="True")
+    assert outcome.exit_code == 1, outcome.output
+    assert list_tries(outcome) == {"good 3": ([False] * 5, [True] * 5)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_tried"),
+    [
+        ("min_pass_rate = 0\n", False),
+        (f'{LIMIT}fail_on_broken_cases = "off"\n', False),
+        (f'{LIMIT}[suites."demo"]\nfail_on_broken_cases = "off"\n', False),
+        (f'{LIMIT}[suites."other"]\nfail_on_broken_cases = "off"\n', True),
+        ('min_pass_rate = 0\nfail_on_broken_cases = "stable"\n', True),
+    ],
+)
+def test_the_setting_decides_which_cases_run_again(project: Project, settings: str, is_tried: bool) -> None:
+    change = Change(project, settings)
+    change.run_base()
+    outcome = change.run(good_3="True")
+    assert (outcome.exit_code, "good 3" in list_tries(outcome)) == (int(is_tried), is_tried), outcome.output
+
+
+@pytest.mark.parametrize("is_noisy", [False, True])
+def test_without_a_base_that_can_run_the_run_is_unmeasurable_unless_a_trial_passes(
+    project: Project, is_noisy: bool
+) -> None:
+    change = Change(project, is_committed=False)
+    change.run_base()
+    outcome = change.run(good_3="True", good_5="n == 0" if is_noisy else "True")
+    assert outcome.exit_code == (0 if is_noisy else 3), outcome.output
+    assert "The base did not run again: the base's run is of no commit." in outcome.comment
+    finding = find_rule(outcome)
+    assert finding is not None
+    if not is_noisy:
+        assert finding["value"].endswith("; the base can't run here, which would decide")
+
+
+def test_a_suite_whose_means_fail_already_runs_nothing_again(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    outcome = change.run(**{f"good_{number}": "True" for number in range(12)})
+    assert outcome.exit_code == 1, outcome.output
+    assert list_tries(outcome) == {}
+    assert find_rule(outcome) is None
+
+
+@pytest.mark.parametrize(("words", "exit_code"), [((), 0), (("--fail-on-broken-cases", "stable"), 3)])
+def test_a_run_that_was_made_without_the_limit_has_no_fresh_trials(
+    project: Project, words: tuple[str, ...], exit_code: int
+) -> None:
+    change = Change(project, "min_pass_rate = 0\n")
+    change.run_base()
+    change.run(good_3="True")
+    words = words or ("--fail-on-regression",)
+    judged = project.scoregate("gate", "--baseline", str(change.base), *words)
+    assert judged.exit_code == exit_code, judged.output
+    assert "1 newly failing, which did not run again" in " ".join(judged.output.split())
+
+
+def test_a_change_of_the_settings_that_decide_results_is_not_run_in_the_base(project: Project) -> None:
+    """Otherwise the base would use the new ones, fail as well, and clear the case."""
+    change = Change(project)
+    change.run_base()
+    project.write("requirements.txt", "example==2\n")
+    project.git("add", "-A")
+    outcome = change.run(good_3="True")
+    assert outcome.exit_code == 3, outcome.output
+    assert "requirements.txt changed, and the base would run with this change" in outcome.comment
+
+
+def test_accepted_cases_do_not_run_again(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    project.write(
+        ".scoregate/accepted.toml",
+        '[[accepted]]\nsuite = "demo"\ncase = "good 3"\nby = "ana"\nreason = "new wording"\nuntil = 2999-12-31\n',
+    )
+    outcome = change.run(good_3="True")
+    assert list_tries(outcome) == {}, outcome.output
+    assert outcome.exit_code == 0, outcome.output
