@@ -12,7 +12,9 @@ from scoregate.kernel.types.runs.run import SuiteResult
 
 
 def list_broken_cases(comparison: Comparison, index: int, mode: BrokenCases) -> Iterator[str]:
-    """The hashes of the cases of a suite that newly fail, and that the mode asks about, without accepted ones.
+    """The hashes of the cases of a suite that newly fail, and that the mode asks about.
+
+    Not those that an entry accepts, or that fail only in evaluators whose drop is accepted.
 
     Args:
         comparison: the run and its baseline.
@@ -25,8 +27,11 @@ def list_broken_cases(comparison: Comparison, index: int, mode: BrokenCases) -> 
     suite, base = comparison.run.suites[index], comparison.base.suites[flips[0].base_suite]
     earlier = [each for run in comparison.earlier_runs for each in run.suites if each.label == suite.label]
     unstable = {case for each in (base, *earlier) for case in _list_failed(each)} if mode is BrokenCases.STABLE else ()
-    for case in dict.fromkeys(suite.columns.hashes[flip.row] for flip in flips):
-        if case not in unstable and find_accepted_case(comparison, suite, case) is None:
+    accepted = {row.evaluator for row in comparison.rows_of(suite.label) if row.allows_drop}
+    for flip in flips:
+        case = suite.columns.hashes[flip.row]
+        failed = {name for name, rows in suite.columns.failed.items() if flip.row in rows}
+        if case not in unstable and not failed <= accepted and find_accepted_case(comparison, suite, case) is None:
             yield case
 
 

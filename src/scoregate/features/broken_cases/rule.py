@@ -21,8 +21,9 @@ _LIMIT = "no case that passed fails"
 def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     """No case that the limit asks about fails in fresh trials and passes in those of the base.
 
-    Where the base could not run, cases are open if all of them failed in every trial: an application without chance
-    does that, and one with chance hardly ever.
+    If `fail_on_regression` alone asks, a suite that can't run single cases has no finding, and neither has a run that
+    was made before. Where the base could not run, cases are open if all of them failed in every trial: an application
+    without chance does that, and one with chance hardly ever.
     """
     cases = list(list_broken_cases(context.comparison, context.index, choose_mode(context.limits)))
     if not cases:
@@ -38,13 +39,16 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     elif tried:
         text = f"{len(tried):,} newly failing, and none of them certainly by the change"
         yield _find(context, Conclusion.PASSED, text)
-    else:
-        yield from _find_untried(context, len(cases))
+    elif FAIL_ON_BROKEN_CASES.is_set(context.limits) and not any(row.label is RowLabel.WORSE for row in context.rows):
+        text = f"{len(cases):,} newly failing, which did not run again"
+        yield _find(context, Conclusion.UNMEASURABLE, text)
 
 
 def _find_confirmations(context: SuiteContext) -> Mapping[str, Confirmation]:
+    """What is known of cases: by a test of both sides, or by trials of the run alone."""
     known = confirmations_of(context.comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
-    return {each.case: each for each in known if each.suite == context.suite.label}
+    own = (each for each in known if each.suite == context.suite.label)
+    return {each.case: each for each in own if each.level is not None or not each.base_tries}
 
 
 def _is_broken(tried: Confirmation) -> bool:
@@ -77,22 +81,11 @@ def _describe_trials(tried: Confirmation) -> str:
     return f"{text}, the baseline {base.count(False)} of {len(base)}" if base else text
 
 
-def _find_untried(context: SuiteContext, count: int) -> Iterator[Finding]:
-    """Cases that did not run again: because a gate of means fails already, or the run was made without this limit."""
-    if any(row.label is RowLabel.WORSE for row in context.rows):
-        return
-    text = f"{count:,} newly failing, which did not run again"
-    if FAIL_ON_BROKEN_CASES.is_set(context.limits):
-        yield _find(context, Conclusion.UNMEASURABLE, text)
-    else:
-        yield _find(context, Conclusion.PASSED, text, applied=False)
-
-
-def _find(context: SuiteContext, conclusion: Conclusion, value: str, *, applied: bool = True) -> Finding:
+def _find(context: SuiteContext, conclusion: Conclusion, value: str) -> Finding:
     origin = context.limits.find_origin(FAIL_ON_BROKEN_CASES.name, "fail_on_regression")
-    return Finding(RULE, conclusion, value, _LIMIT, origin, context.suite.label, applied=applied)
+    return Finding(RULE, conclusion, value, _LIMIT, origin, context.suite.label)
 
 
 def explain_silence(_: SuiteContext) -> str:
-    """No case newly fails, or a gate of means fails."""
+    """No case newly fails, or a gate of means fails already."""
     return "no case that passed in the baseline newly fails"

@@ -171,7 +171,12 @@ class Row:
 
         An entry accepts the drop that was seen when it was written. Every second run of the same code drops by more.
         """
-        return self.label is RowLabel.WORSE and self.accepted is not None and self.accepted.allows(self._least_drop())
+        return self.label is RowLabel.WORSE and self.allows_drop
+
+    @property
+    def allows_drop(self) -> bool:
+        """Whether an entry accepts its drop, also one that is within noise."""
+        return self.accepted is not None and self.accepted.allows(self._least_drop())
 
     def _least_drop(self) -> float:
         """The smallest plausible drop at a one-sided level of 0.5 %; that of the interval is 2.5 %."""
