@@ -14,6 +14,7 @@ from dataclasses import replace
 import calibration_accepted
 import calibration_arms
 import calibration_auto
+import calibration_broken
 import calibration_cells
 import calibration_clusters
 import calibration_decline
@@ -45,6 +46,7 @@ Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {
     "run": calibration_run.report,
     "life": calibration_life.report,
+    "broken": calibration_broken.report,
     "cells": calibration_cells.report,
     "family": calibration_family.report,
     "few": calibration_few.report,

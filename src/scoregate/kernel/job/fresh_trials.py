@@ -79,7 +79,9 @@ class FreshTrials:
     problem: str = ""
 
     def list_open(self, done: int, base_done: int) -> list[FailingCase]:
-        """The cases that can still differ significantly. Without a base: those of suites in which none has passed.
+        """The cases that can still differ significantly, each by its own share of the level.
+
+        Without a base, those of suites in which none has passed.
 
         Args:
             done: the number of rounds that ran here.
@@ -90,7 +92,7 @@ class FreshTrials:
             return [case for case in self.tries if case.label not in passed]
         failures, passes = (False,) * (self.rounds - done), (True,) * (self.rounds - base_done)
         best = [fisher_p((*tries, *failures), (*self.base_tries[case], *passes)) for case, tries in self.tries.items()]
-        return [case for case, q in zip(self.tries, benjamini_hochberg(best), strict=True) if q <= LEVEL]
+        return [case for case, p in zip(self.tries, best, strict=True) if p <= LEVEL / len(best)]
 
     def make_confirmations(self) -> list[Confirmation]:
         """What the trials say about each case."""
