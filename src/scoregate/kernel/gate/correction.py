@@ -12,6 +12,7 @@ from scoregate.kernel.compare.row_labels import COMPARED, is_falling, label_row
 from scoregate.kernel.gate.baseline_rules import list_limits
 from scoregate.kernel.gate.check import WatchedRows
 from scoregate.kernel.gate.families import (
+    LEVEL_FACTOR,
     Families,
     GateLimit,
     Shares,
@@ -57,7 +58,8 @@ def correct_gates(
     gated = {
         (suite.index, test.measure): test.p for suite, test in tests if test.p is not None and _can_fail(suite, test)
     }
-    shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated))
+    factor = comparison.slots.get(LEVEL_FACTOR) or 1.0
+    shares = Shares.divide(alpha, has_scores=bool(members), has_ratios=bool(gated), factor=factor)
     labelled, small = _label_members(members, watched, shares)
     q_by_gate = dict(zip(gated, correct_ratios([*gated.values()], shares), strict=True))
     ratios: dict[int, list[RatioTest]] = {}

@@ -11,10 +11,14 @@ from scoregate.kernel.compare.statistics.joint_test import joint_fall_test
 from scoregate.kernel.compare.statistics.significance import benjamini_hochberg
 from scoregate.kernel.types.declarations.declaration import Rule
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.slots import Slot
 
 # Of the error rate of a run. Quantities get little: in one family with the ratio limits of 20 suites, the power of a
 # row of scores would fall from .88 to .53; with this share it is .85 (`benchmarks/calibration_run.py`).
 _SCORE_SHARE, _RATIO_SHARE = 0.8, 0.2
+
+LEVEL_FACTOR: Slot[float] = Slot("level_factor")
+"""In a comparison: what the level of gates on scores is multiplied by, such as 0.5 if it is the second look at them."""
 
 
 @record
@@ -32,11 +36,18 @@ class Shares:
     alpha: float = 0.05
 
     @classmethod
-    def divide(cls, alpha: float, *, has_scores: bool, has_ratios: bool) -> Shares:
-        """Divide a level among the families that a gate watches."""
+    def divide(cls, alpha: float, *, has_scores: bool, has_ratios: bool, factor: float = 1.0) -> Shares:
+        """Divide a level among the families that a gate watches.
+
+        Args:
+            alpha: the two-sided level.
+            has_scores: whether a gate watches scores.
+            has_ratios: whether a gate watches ratios.
+            factor: what the level of scores is multiplied by, see `LEVEL_FACTOR`.
+        """
         if has_scores and has_ratios:
-            return cls(_SCORE_SHARE, _RATIO_SHARE, alpha)
-        return cls(alpha=alpha)
+            return cls(_SCORE_SHARE * factor, _RATIO_SHARE, alpha)
+        return cls(scores=factor, alpha=alpha)
 
     @property
     def fewest_cases(self) -> int:

@@ -11,6 +11,7 @@ from scoregate.errors import ScoregateError
 from scoregate.kernel.compare.statistics.significance import benjamini_hochberg
 from scoregate.kernel.job.base_commit import explain_base_cannot_run, name_base_commit
 from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.archive import BASE_FOLDER
 from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.run.plan import restrict_plan
 from scoregate.kernel.types.records import record
@@ -134,7 +135,7 @@ async def run_fresh(cases: Iterable[FailingCase], rounds: int, work: Work, base:
         rounds: how often each runs on each side at most.
         work: what was measured so far.
         base: how the base runs.
-        name: the folders of the runs begin with it.
+        name: the names of their folders begin with it.
     """
     cases = list(cases)
     fresh = FreshTrials(rounds, dict.fromkeys(cases, ()), dict.fromkeys(cases, ()), problem=base.problem)
@@ -160,7 +161,7 @@ async def _add_base_round(fresh: FreshTrials, number: int, work: Work, settings:
         return
     part = restrict_plan(work.plan, _group_cases(cases), repeats=1)
     try:
-        base = await work.ports.rerun(part, settings, folder=f"{name}-base-{number}")
+        base = await work.ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{name}-{number}")
     except ScoregateError as error:
         fresh.problem = error.message.rstrip(".")
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from itertools import count
@@ -350,6 +350,18 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
         if launch.name in cases
     )
     return Plan(plan.root, plan.interpreter, tuple(launches))
+
+
+def repeat_launches(plan: Plan, names: Collection[str]) -> Plan:
+    """The plan with some launches only, all cases of them, without the cache of models' answers.
+
+    Args:
+        plan: the whole plan.
+        names: the names of the launches.
+    """
+    launches = (each for each in plan.launches if each.name in names)
+    fresh = (replace(each, environment={**each.environment, "SCOREGATE_CACHE": "off"}) for each in launches)
+    return Plan(plan.root, plan.interpreter, tuple(fresh))
 
 
 def _drop_sample(selection: str) -> str:

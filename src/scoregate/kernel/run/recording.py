@@ -20,7 +20,7 @@ from scoregate.kernel.host import git
 from scoregate.kernel.host.process import OpenChild, open_child, run_until_stopped
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.host.user_ids import Identity
-from scoregate.kernel.judge.archive import BASE_FOLDER, CONTROL, RUN_FOLDER, RunWriter
+from scoregate.kernel.judge.archive import AGAIN_BASE, BASE_FOLDER, CONTROL, RUN_FOLDER, RunWriter
 from scoregate.kernel.judge.settings import Settings, ShowOutputs
 from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, list_settings
 from scoregate.kernel.run.code_digest import read_code
@@ -168,7 +168,7 @@ class Recorder:
 
     def make_launching(self, plan: Plan, settings: Settings, folder: str) -> Launching:
         """What the launches of a plan share, whose run is recorded in a folder."""
-        is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith(f"/{CONTROL}")
+        is_base = folder.partition("/")[0] == BASE_FOLDER or folder.endswith((f"/{CONTROL}", f"/{AGAIN_BASE}"))
         return Launching(plan, settings, self.environ, self.redact, is_base)
 
     async def _record(

@@ -1,6 +1,8 @@
 """A run on disk: `run.json`, everything but the cases, and `cases.jsonl.gz`, one line for each case."""
 
 from scoregate.kernel.judge.archive.folder import (
+    AGAIN,
+    AGAIN_BASE,
     ATTEMPT,
     BASE_FOLDER,
     CASES_FILE,
@@ -22,6 +24,8 @@ from scoregate.kernel.judge.archive.unfinished import RecoveredRun, latest_run, 
 from scoregate.kernel.judge.archive.writer import RunWriter
 
 __all__ = [
+    "AGAIN",
+    "AGAIN_BASE",
     "ATTEMPT",
     "BASE_FOLDER",
     "CASES_FILE",

@@ -20,6 +20,8 @@ BASE_FOLDER = "base"
 EARLIER = "earlier"
 EXTRA = "extra-"
 CONTROL = "control"
+AGAIN = "again-"
+AGAIN_BASE = "base-again"
 ATTEMPT = "attempt-"
 PUSH = "push-"
 # The copies of earlier runs, by what these are to the run.
@@ -28,6 +30,8 @@ _COMPANIONS = {
     **{role: f"{name}[0-9][0-9]" for role, name in COPIES.items()},
     TrialRole.EXTRA: f"{EXTRA}*",
     TrialRole.CONTROL: CONTROL,
+    TrialRole.AGAIN: f"{AGAIN}[0-9]",
+    TrialRole.AGAIN_BASE: AGAIN_BASE,
 }
 INTERRUPTED = "interrupted"
 # Folders with the parts of a run on a cluster, until they are merged.

@@ -33,6 +33,8 @@ class TrialRole(StrEnum):
     RETRY = "retry"  # runs a newly failing case again
     WITHOUT = "without"  # the arm without the skill
     PUSH = "push"  # an earlier push; its trials count as those of an attempt where nothing changed since
+    AGAIN = "again"  # measures the run again before a gate fails; its trials count as those of an attempt
+    AGAIN_BASE = "again in the base"  # the same of the base
 
 
 class TrialMark(StrEnum):
@@ -67,7 +69,7 @@ class Use(StrEnum):
 
 _Kind: TypeAlias = TrialOrigin | TrialRole | TrialMark
 _MEASURED, _RESUMED, _ATTEMPT, _KEPT, _CARRIED = TrialOrigin
-_MAIN, _EXTRA, _CONTROL, _RETRY, _WITHOUT, _ = TrialRole
+_MAIN, _EXTRA, _CONTROL, _RETRY, _WITHOUT, *_ = TrialRole
 _EXCUSED = TrialMark.EXCUSED
 
 COUNTS: Mapping[Use, frozenset[_Kind]] = MappingProxyType(
