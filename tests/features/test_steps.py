@@ -41,7 +41,7 @@ SET: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("affected", {"annotate_unread": ("prompts/**",)}),
     ("alert", {"alert": ("slack",)}),
     ("broken_cases", {"fail_on_broken_cases": "all"}),
-    ("broken_cases", {"fail_on_regression": True}),
+    ("broken_cases", {"fail_on_regression": True, "measure_again": False}),
     ("broken_cases", {"suites": {"support-*": {"fail_on_broken_cases": "stable"}}}),
     ("check_run", {"check_run": True}),
     ("cluster", {"executor": "dask"}),
@@ -57,6 +57,8 @@ SET: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("extras", {"repeats": "auto"}),
     ("gateway", {"gateway": {"mode": "on"}}),
     ("history", {"baseline": "history"}),
+    ("measure_again", {"max_drop": 0.05}),
+    ("measure_again", {"suites": {"support-*": {"max_drop": {"accuracy": 0.0}}}}),
     ("otlp", {"otlp_endpoint": "http://localhost:4318"}),
     ("slices", {"slices": ("language",)}),
     ("slices", {"max_slice_drop": {"language=fr": 0.1}}),
@@ -78,6 +80,7 @@ KNOWN: tuple[tuple[str, RunFacts], ...] = (
     ("history", replace(PLAIN, environ={"SCOREGATE_HISTORY": "postgresql://localhost"})),
     ("imports", replace(PLAIN, sources=(SOURCE, replace(SOURCE, imports=(ResultImport("junit", "junit.xml"),))))),
     ("slices", replace(PLAIN, policy=Policy(Limits(more={"max_slice_drop": {"language=fr": 0.1}})))),
+    ("measure_again", replace(PLAIN, runs=(RUN.add_companion(TrialRole.AGAIN, RUN),))),
     ("variants", replace(PLAIN, runs=(VARIANTS,))),
 )
 

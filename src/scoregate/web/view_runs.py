@@ -21,6 +21,8 @@ from starlette.exceptions import HTTPException
 
 from scoregate.errors import RecordError
 from scoregate.kernel.judge.archive import (
+    AGAIN,
+    AGAIN_BASE,
     ATTEMPT,
     CASES_FILE,
     CONTROL,
@@ -44,7 +46,7 @@ from scoregate.kernel.types.runs.cases import Status
 
 _DEPTH, _MOST_FOLDERS, _MOST_RUNS = 3, 2_000, 200
 # Reruns of cases are parts of a run, not runs, and it has copies of its earlier attempts.
-_EXTRA_FOLDERS = (".", ATTEMPT, PUSH, EXTRA, "confirm-")
+_EXTRA_FOLDERS = (".", AGAIN, AGAIN_BASE, ATTEMPT, PUSH, EXTRA, "confirm-", "broken-")
 Stamp: TypeAlias = tuple[int, int, int]
 
 

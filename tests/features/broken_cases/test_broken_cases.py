@@ -150,3 +150,54 @@ def test_accepted_cases_do_not_run_again(project: Project, what: str) -> None:
     outcome = change.run(good_3="True")
     assert list_tries(outcome) == {}, outcome.output
     assert outcome.exit_code == 0, outcome.output
+
+
+def test_critical_cases_are_left_to_their_own_gate(project: Project) -> None:
+    """One pass of two trials must not clear a case that `fail_on_critical` watches without `confirm`."""
+    change = Change(project, f"{LIMIT}fail_on_critical = true\nconfirm = 'off'\n")
+    place, text = project.root / "evals/demo.py", '["critical"]'
+    imported = "from scoregate.testing.models import TestCaseConfig"
+    tagged = f"\n{imported}\nCase.test_case_config = TestCaseConfig(tags={text})\ncases = "
+    project.write("evals/demo.py", place.read_text().replace("\ncases = ", tagged, 1))
+    change.run_base()
+    outcome = change.run(good_3="n == 0")
+    assert list_tries(outcome) == {}
+    assert outcome.exit_code == 1, outcome.output
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_evaluators_that_do_not_count_clear_no_trial_and_fail_none(project: Project, accepts: bool) -> None:
+    """The drop of `is-short` is accepted, so that trials that fail in it alone have passed."""
+    change = Change(project)
+    body = (project.root / "evals/demo.py").read_text()
+    short = (
+        "class IsShort(IsEquals):\n    id = 'is-short'\n"
+        "    def evaluate_test_case(self, test_case, output):\n"
+        "        from scoregate.testing.models import Evaluation, Threshold\n"
+        "        return Evaluation(score=float(not LONG or test_case.input != 'good 3'), threshold=Threshold(gte=1))\n"
+        "LONG = pathlib.Path(__file__).with_name('long').exists()\n"
+    )
+    body = body.replace("\ncases = ", f"\n{short}\ncases = ", 1).replace("[IsEquals()]", "[IsEquals(), IsShort()]")
+    project.write("evals/demo.py", body)
+    change.run_base()
+    if accepts:
+        terms = 'suite = "demo"\nevaluator = "is-short"\nat_most = 0.1\nby = "ana"\nreason = "x"\nuntil = 2999-12-31\n'
+        project.write(".scoregate/accepted.toml", f"[[accepted]]\n{terms}")
+    project.write("evals/long", "")
+    outcome = change.run(good_3="n == 0")  # `is-short` fails in every trial, `is-equals` by chance
+    assert outcome.exit_code == int(not accepts), outcome.output
+    assert list_tries(outcome)["good 3"][0] == ([True, True] if accepts else [False] * 5)
+
+
+def test_the_first_cases_of_each_suite_are_tried(project: Project) -> None:
+    """Eighteen newly fail: fifteen run again, and the notice says so."""
+    change = Change(project, "min_pass_rate = 0\nfail_on_broken_cases = 'stable'\n", cases=40)
+    change.run_base()
+    outcome = change.run(**{f"good_{number}": "n == 0" for number in range(18)})
+    assert len(list_tries(outcome)) == 15
+    assert (
+        "15 newly failing cases ran again (of 18, the others did not), up to 7 times on each side." in outcome.comment
+    )
+    finding = find_rule(outcome)
+    assert finding is not None
+    assert finding["value"] == "18 newly failing, and none of them certainly by the change"

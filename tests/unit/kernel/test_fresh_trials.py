@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.kernel.builders import ExampleSuite, run_of, scored
 
-from scoregate.kernel.job.fresh_trials import LEVEL, FailingCase, FreshTrials, correct_levels, count_rounds
-from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome, fisher_p
+from scoregate.kernel.job.fresh_trials import (
+    LEVEL,
+    BaseSide,
+    FailingCase,
+    FreshTrials,
+    correct_levels,
+    count_rounds,
+    run_fresh,
+)
+from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.judgement import Baseline
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.runs.confirmations import (
+    Confirmation,
+    ConfirmationOutcome,
+    fisher_p,
+    with_confirmations,
+)
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import BaseReference, Run
+from scoregate.kernel.types.slots import NO_SLOTS
 
 CASES = [FailingCase("demo", "eval.py", "demo", "{}", f"c{number}") for number in range(6)]
 
@@ -29,7 +56,11 @@ def test_all_tested_cases_share_a_false_discovery_rate() -> None:
     assert [each.outcome for each in both] == [ConfirmationOutcome.CONFIRMED] * 3
     noise = Confirmation("demo", "d", (False, True, True), (True, True), LEVEL)
     several = correct_levels([weak, noise, noise])
-    assert [each.outcome for each in several] == [ConfirmationOutcome.CLEARED] * 3
+    assert [each.outcome for each in several] == [
+        ConfirmationOutcome.NOT_CERTAIN,
+        ConfirmationOutcome.CLEARED,
+        ConfirmationOutcome.CLEARED,
+    ]
     assert both[2] == counted
 
 
@@ -56,3 +87,43 @@ def test_without_a_base_a_suite_stops_once_a_case_has_passed() -> None:
     assert fresh.list_open(1, 0) == []
     fresh.tries[CASES[1]] = (False,)
     assert fresh.list_open(1, 0) == CASES[:2]
+
+
+def make_work(run: Run, head: Run, base: Run | None) -> Work:
+    """Work whose further runs here and in the base are these."""
+
+    async def record(*_: Any, **__: Any) -> Run:
+        return head
+
+    async def rerun(*_: Any, **__: Any) -> Baseline:
+        return Baseline(base, "rerun of main")
+
+    ports: Any = SimpleNamespace(stop=anyio.Event(), record=record, rerun=rerun)
+    unused: Any = None
+    plan = Plan(Path(), Interpreter(("python",), "Python"))
+    return Work(run, Baseline(run, "main"), plan, Settings(), ports, NO_SLOTS, unused, unused)
+
+
+@pytest.mark.anyio
+async def test_trials_of_earlier_attempts_count_with_those_of_this_one() -> None:
+    """Otherwise each attempt is another chance to miss a case that fails most of the time."""
+    failed, passed = run_of(ExampleSuite(scored(0.0))), run_of(ExampleSuite(scored(1.0)))
+    case = FailingCase.make(failed.suites[0], failed.suites[0].columns.hashes[0])
+    run = replace(failed, compared_with=BaseReference("base", "main"))
+    known = Confirmation(case.label, case.case, (False,) * 4 + (True,), (True,) * 5, LEVEL)
+    attempt = with_confirmations(run, [known])
+    other = replace(attempt, compared_with=BaseReference("another", "main"))
+    for earlier, tries in ((attempt, 10), (other, 5)):
+        work = make_work(run.add_companion(TrialRole.MAIN, earlier), failed, passed)
+        fresh = await run_fresh([case], 5, work, BaseSide(Settings()), name="broken")
+        assert len(fresh.tries[case]) == len(fresh.base_tries[case]) == tries
+
+
+@pytest.mark.anyio
+async def test_a_base_without_results_is_no_base() -> None:
+    failed, errors = run_of(ExampleSuite(scored(0.0))), run_of(ExampleSuite({}))
+    case = FailingCase.make(failed.suites[0], failed.suites[0].columns.hashes[0])
+    work = make_work(failed, failed, errors)
+    fresh = await run_fresh([case], 5, work, BaseSide(Settings()), name="broken")
+    assert fresh.problem == "it has no results of these cases (rerun of main)"
+    assert [each.outcome for each in fresh.make_confirmations()] == [ConfirmationOutcome.OPEN]

@@ -22,7 +22,7 @@ class AlertStep(Step):
 
     name = "alert"
 
-    async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
+    async def check_verdict(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
         if not has_alerts(work.ports.reporting.context):
             return judged
         from scoregate.features.alert.problems import FOUND

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scoregate.features.broken_cases.cases import list_broken_cases
-from scoregate.features.broken_cases.declare import FAIL_ON_BROKEN_CASES, RULE, choose_mode
+from scoregate.features.broken_cases.declare import FAIL_ON_BROKEN_CASES, RULE
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate.case_rules import read_names
 from scoregate.kernel.gate.finding import Finding, SuiteContext
@@ -25,7 +25,8 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     was made before. Where the base could not run, cases are open if all of them failed in every trial: an application
     without chance does that, and one with chance hardly ever.
     """
-    cases = list(list_broken_cases(context.comparison, context.index, choose_mode(context.limits)))
+    found = list_broken_cases(context.comparison, context.index, context.limits, context.uncalibrated)
+    cases = [each.case for each in found]
     if not cases:
         return
     known = _find_confirmations(context)
@@ -37,7 +38,7 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     elif unsettled and all(each.base_tries or _is_open(each) for each in tried):
         yield _make_finding(context, Conclusion.UNMEASURABLE, unsettled, _explain_open(unsettled))
     elif tried:
-        text = f"{len(tried):,} newly failing, and none of them certainly by the change"
+        text = f"{len(cases):,} newly failing, and none of them certainly by the change"
         yield _find(context, Conclusion.PASSED, text)
     elif FAIL_ON_BROKEN_CASES.is_set(context.limits) and not any(row.label is RowLabel.WORSE for row in context.rows):
         text = f"{len(cases):,} newly failing, which did not run again"
@@ -76,6 +77,8 @@ def _make_finding(context: SuiteContext, conclusion: Conclusion, tried: Sequence
 
 
 def _describe_trials(tried: Confirmation) -> str:
+    if not tried.tries:
+        return "no further trial had a result"
     text = f"failed {tried.tries.count(False)} of {len(tried.tries)} further trials"
     base = tried.base_tries
     return f"{text}, the baseline {base.count(False)} of {len(base)}" if base else text

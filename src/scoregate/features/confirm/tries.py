@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from scoregate.features.confirm.declare import Confirm, choose_cases
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.gate.case_rules import CRITICAL
+from scoregate.kernel.compare.flips import Flip, find_changed_evaluators
+from scoregate.kernel.gate.case_rules import is_critical
 from scoregate.kernel.job.fresh_trials import (
     MOST_CASES,
     FailingCase,
@@ -41,7 +42,10 @@ async def confirm_failures(work: Work, comparison: Comparison) -> Run:
     else:
         fresh = await run_fresh(cases, ROUNDS, work, base, name="confirm")
         confirmations, runs = fresh.make_confirmations(), fresh.runs
-        problems += [f"--confirm: the base did not run again: {fresh.problem}"] if fresh.problem else []
+        if fresh.problem:
+            problems.append(f"--confirm: the base did not run again: {fresh.problem}")
+            confirmations, more = await _count_tries(cases, work)
+            runs = [*runs, *more]
     paid = number_format.extra_cost(runs)
     run = run.add_notices(*problems, *([f"--confirm: running cases again {paid}"] if paid else []))
     run = with_confirmations(run, confirmations)
@@ -53,11 +57,17 @@ def list_failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[Failin
     """The critical ones first, up to the limit."""
     if mode is Confirm.OFF:
         return
-    flips = [(comparison.run.suites[flip.suite], flip.row) for flip in comparison.newly_failing]
-    critical = [flip for flip in flips if CRITICAL in flip[0].columns.tags.get(flip[1], ())]
+    flips = comparison.newly_failing
+    critical = [flip for flip in flips if is_critical(comparison, flip)]
     others = [flip for flip in flips if flip not in critical] if mode is Confirm.ALL else []
-    cases = dict.fromkeys(FailingCase.make(suite, suite.columns.hashes[row]) for suite, row in (*critical, *others))
+    cases = dict.fromkeys(_make_case(comparison, flip) for flip in (*critical, *others))
     yield from list(cases)[:MOST_CASES]
+
+
+def _make_case(comparison: Comparison, flip: Flip) -> FailingCase:
+    suite, base = comparison.run.suites[flip.suite], comparison.base
+    changed = set[str]() if base is None else find_changed_evaluators(suite, base.suites[flip.base_suite])
+    return FailingCase.make(suite, suite.columns.hashes[flip.row], changed)
 
 
 async def _count_tries(cases: Sequence[FailingCase], work: Work) -> tuple[list[Confirmation], list[Run]]:

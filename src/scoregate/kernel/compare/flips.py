@@ -94,10 +94,15 @@ def pair_pass_rates(run: Run, base: Run, pairs: Iterable[tuple[int, int]]) -> It
 
 
 def _pair_outcomes(new: SuiteResult, baseline: SuiteResult) -> tuple[_Outcomes, _Outcomes]:
+    changed = find_changed_evaluators(new, baseline)
+    return _Outcomes(new.columns, changed), _Outcomes(baseline.columns, changed)
+
+
+def find_changed_evaluators(new: SuiteResult, baseline: SuiteResult) -> set[str]:
+    """The evaluators that differ in the baseline, or that only one side has."""
     shared = new.evaluators.keys() & baseline.evaluators.keys()
     changed = {name for name in shared if describe_fingerprint_change(new.evaluators[name], baseline.evaluators[name])}
-    changed |= new.evaluators.keys() ^ baseline.evaluators.keys()
-    return _Outcomes(new.columns, changed), _Outcomes(baseline.columns, changed)
+    return changed | (new.evaluators.keys() ^ baseline.evaluators.keys())
 
 
 class _Outcomes:

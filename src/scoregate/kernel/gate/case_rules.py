@@ -8,6 +8,7 @@ from functools import partial
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.estimates import one_sided_p
+from scoregate.kernel.compare.flips import Flip
 from scoregate.kernel.compare.pairing import Side, case_clusters, pair_sides
 from scoregate.kernel.compare.statistics.significance import exact_sign_flip_p
 from scoregate.kernel.gate.finding import Finding, SuiteContext
@@ -40,7 +41,7 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         return
     known = confirmations_of(comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
     confirmations = {each.case: each for each in known if each.suite == suite.label}
-    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context, base))))  # they finish in any order
+    cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
@@ -65,14 +66,18 @@ def describe_tries(confirmation: Confirmation) -> str:
     return f"{text}, and {base.count(False)} of {len(base)} in the baseline" if base else text
 
 
-def _find_newly_failing(context: SuiteContext, base: SuiteResult) -> Iterator[str]:
+def _find_newly_failing(context: SuiteContext) -> Iterator[str]:
     """The critical cases of the suite that newly fail."""
-    columns = context.suite.columns
     for flip in context.comparison.newly_failing:
-        if flip.suite != context.index:
-            continue
-        if CRITICAL in (*columns.tags.get(flip.row, ()), *base.columns.tags.get(flip.base_row, ())):
-            yield columns.hashes[flip.row]
+        if flip.suite == context.index and is_critical(context.comparison, flip):
+            yield context.suite.columns.hashes[flip.row]
+
+
+def is_critical(comparison: Comparison, flip: Flip) -> bool:
+    """Whether either side tags a case so. A change can't remove the tag of a case that it breaks."""
+    own, base = comparison.run.suites[flip.suite].columns, comparison.base
+    before = () if base is None else base.suites[flip.base_suite].columns.tags.get(flip.base_row, ())
+    return CRITICAL in (*own.tags.get(flip.row, ()), *before)
 
 
 def read_names(run: Run, suite: int, cases: Sequence[str]) -> dict[str, str]:

@@ -16,7 +16,8 @@ from scoregate.kernel.judge.settings import BaselineKind, Settings
 from scoregate.kernel.run.plan import restrict_plan
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import Status
-from scoregate.kernel.types.runs.confirmations import Confirmation, fisher_p
+from scoregate.kernel.types.runs.confirmations import Confirmation, confirmations_of, fisher_p
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 
 MOST_CASES = 15
@@ -27,18 +28,28 @@ _TITLE = "newly failing cases, run again"
 
 @record
 class FailingCase:
-    """A failing case, identified by its launch, suite, parameters and hash; `label` is that of its suite."""
+    """A failing case, identified by its launch, suite, parameters and hash.
+
+    Attributes:
+        label: the label of its suite.
+        script: the name of the launch.
+        suite: the id of the suite.
+        params: the parameters of the suite, as JSON.
+        case: its hash.
+        ignored: the evaluators that do not count: a trial that fails in these alone has passed.
+    """
 
     label: str
     script: str
     suite: str
     params: str
     case: str
+    ignored: frozenset[str] = frozenset()
 
     @classmethod
-    def make(cls, suite: SuiteResult, case: str) -> FailingCase:
+    def make(cls, suite: SuiteResult, case: str, ignored: Iterable[str] = ()) -> FailingCase:
         """The case with this hash in a suite."""
-        return cls(suite.label, suite.script or "", suite.id, _format_params(suite), case)
+        return cls(suite.label, suite.script or "", suite.id, _format_params(suite), case, frozenset(ignored))
 
 
 @record
@@ -128,7 +139,8 @@ def count_rounds(cases: int) -> int:
 async def run_fresh(cases: Iterable[FailingCase], rounds: int, work: Work, base: BaseSide, *, name: str) -> FreshTrials:
     """Run cases again here and in the base in turn. A case stops once it can't differ significantly.
 
-    An answer can stick within a process, so each round is a process of its own, and counts once.
+    An answer can stick within a process, so each round is a process of its own, and counts once. Trials of earlier
+    attempts at the same code count, too: another attempt is no other chance.
 
     Args:
         cases: the cases.
@@ -138,12 +150,26 @@ async def run_fresh(cases: Iterable[FailingCase], rounds: int, work: Work, base:
         name: the names of their folders begin with it.
     """
     cases = list(cases)
-    fresh = FreshTrials(rounds, dict.fromkeys(cases, ()), dict.fromkeys(cases, ()), problem=base.problem)
+    known = _find_earlier(work.run)
+    earlier = [known.get((case.label, case.case), ((), ())) for case in cases]
+    tries, base_tries = (dict(zip(cases, side, strict=True)) for side in zip(*earlier, strict=True))
+    fresh = FreshTrials(rounds, tries, base_tries, problem=base.problem)
     for number in range(1, rounds + 1):
         await _add_round(fresh, number, work, name)
         if base.settings is not None and not fresh.problem:
             await _add_base_round(fresh, number, work, base.settings, name)
     return fresh
+
+
+def _find_earlier(run: Run) -> dict[tuple[str, str], tuple[tuple[bool, ...], tuple[bool, ...]]]:
+    """The trials on both sides of earlier attempts, by suite and case. An attempt has those of the ones before it."""
+    found = {}
+    for attempt in run.companions_of(TrialRole.MAIN):
+        base, own = attempt.compared_with, run.compared_with
+        if base is not None and own is not None and base.id == own.id:
+            tested = (each for each in confirmations_of(attempt) if each.level is not None)
+            found.update({(each.suite, each.case): (each.tries, each.base_tries) for each in tested})
+    return found
 
 
 async def _add_round(fresh: FreshTrials, number: int, work: Work, name: str) -> None:
@@ -170,6 +196,8 @@ async def _add_base_round(fresh: FreshTrials, number: int, work: Work, settings:
         return
     fresh.runs.append(base.run)
     _add_first(fresh.base_tries, cases, base.run)
+    if not any(fresh.base_tries.values()):
+        fresh.problem = f"it has no results of these cases ({base.note})"
 
 
 def _add_first(tries: dict[FailingCase, tuple[bool, ...]], cases: Iterable[FailingCase], run: Run) -> None:
@@ -208,7 +236,9 @@ def _find_outcomes(run: Run, case: FailingCase) -> Iterator[tuple[int, bool]]:
             for row, case_hash in enumerate(suite.columns.hashes):
                 status = suite.columns.status(row)
                 if case_hash == case.case and status in (Status.PASSED, Status.FAILED):
-                    yield suite.columns.repeats[row], status is Status.PASSED
+                    failed = {name for name, rows in suite.columns.failed.items() if row in rows}
+                    is_passed = status is Status.PASSED or (bool(failed) and failed <= case.ignored)
+                    yield suite.columns.repeats[row], is_passed
 
 
 def _format_params(suite: SuiteResult) -> str:

@@ -65,7 +65,7 @@ async def run_gate(settings: Settings, ports: Ports, load: LoadSteps) -> Outcome
         judged = judge(sides, load)
         _keep_after_judge(work.run, judged, ports.amend)
         for step in steps:
-            judged = await step.measure_again(work, judged, lambda run: judge(replace(sides, run=run), load))
+            judged = await step.check_verdict(work, judged, lambda run: judge(replace(sides, run=run), load))
         outcome = await _report(judged, ports.reporting, steps)
     return replace(outcome, interrupted=ports.stop.is_set())
 

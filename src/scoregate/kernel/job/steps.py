@@ -195,7 +195,7 @@ class Step(JudgeStep):
         """The merged run with what only the whole run and its baseline show."""
         return run
 
-    async def measure_again(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
+    async def check_verdict(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
         """Measure a part of a run again that was measured and judged here, to judge that too before it is reported."""
         return judged
 

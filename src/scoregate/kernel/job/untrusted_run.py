@@ -20,11 +20,14 @@ from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, ConfirmationOutcome, confirmations_of
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_labels import label_suites
 from scoregate.kernel.types.slots import Slots
+
+_AGAINST = (ConfirmationOutcome.CONFIRMED, ConfirmationOutcome.OPEN)
 
 
 @record
@@ -81,23 +84,30 @@ async def collect_outcome(key: str, judged: Awaitable[Outcome]) -> PublishedRun:
 def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
     """The run without its claims: its commit, title and history, filters, skipped suites, and what features keep.
 
-    Its earlier attempts are numbers as it is. They can only be forged by who can forge the run.
+    Its earlier attempts and further runs are numbers as it is. They can only be forged by who can forge the run. Of
+    cases that ran again, only those stay that speak against it.
 
     Args:
         run: the run.
         settings: the settings of this repository, which decide whether the run covers a part of the project only.
         steps: the features, which name what they keep besides claims.
     """
-    attempts = tuple(_remove_claims(each, settings, steps) for each in run.companions_of(TrialRole.MAIN))
+    companions = {
+        role: tuple(_remove_claims(each, settings, steps) for each in run.companions_of(role))
+        for role in (TrialRole.MAIN, TrialRole.AGAIN)
+        if run.companions_of(role)
+    }
+    against = [each for each in confirmations_of(run) if each.outcome in _AGAINST]
+    slots = run.slots.select([slot for step in steps for slot in step.number_slots])
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
     return replace(
         run,
         code=replace(run.code, message=None, commit=None, branch=None),
         scope=replace(run.scope, filters=(), skipped=(), narrowed=settings.narrowed),
-        companions={TrialRole.MAIN: attempts} if attempts else {},
+        companions=companions,
         history=History(),
         conditions=None,
-        slots=run.slots.select([slot for step in steps for slot in step.number_slots]),
+        slots=slots.put(CONFIRMATIONS, tuple(against) or None),
         suites=suites,
     )

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.judge.settings.limit_fields import LimitFields
+from scoregate.kernel.judge.settings.limit_fields import LIMITS, LimitFields
 from scoregate.kernel.judge.settings.ownership import ignored_changes
 from scoregate.kernel.judge.settings.sources import OF_BASE
 from scoregate.kernel.types.records import record
@@ -80,9 +80,17 @@ def read_stored_policy(run: Run | None) -> Policy | None:
         return None
     try:
         # Thresholds of events are strict, also about being objects; here they are data.
-        return _adapter().validate_python(_gather_tables(run.policy), strict=False)
+        policy = _adapter().validate_python(_gather_tables(run.policy), strict=False)
     except ValidationError:
         return None
+    values = ((name, value) for limits in policy.all_limits for name, value in limits.more.items())
+    return policy if all(_is_possible(name, value) for name, value in values) else None
+
+
+def _is_possible(name: str, value: object) -> bool:
+    """Whether a limit of a feature may have this value, if that is a text."""
+    choices = next((each.kind.choices for each in LIMITS if each.name == name), None)
+    return not isinstance(value, str) or (choices is not None and value in {*choices})
 
 
 def _gather_tables(policy: Mapping[str, Any]) -> dict[str, Any]:

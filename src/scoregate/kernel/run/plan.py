@@ -353,14 +353,9 @@ def restrict_plan(plan: Plan, cases: Mapping[str, Mapping[str, Sequence[str]]], 
 
 
 def repeat_launches(plan: Plan, names: Collection[str]) -> Plan:
-    """The plan with some launches only, all cases of them, without the cache of models' answers.
-
-    Args:
-        plan: the whole plan.
-        names: the names of the launches.
-    """
-    launches = (each for each in plan.launches if each.name in names)
-    fresh = (replace(each, environment={**each.environment, "SCOREGATE_CACHE": "off"}) for each in launches)
+    """The plan with the launches of these names only, without the cache of models' answers."""
+    launches = [each for each in plan.launches if each.name in names]
+    fresh = [replace(each, environment={**each.environment, "SCOREGATE_CACHE": "off"}) for each in launches]
     return Plan(plan.root, plan.interpreter, tuple(fresh))
 
 

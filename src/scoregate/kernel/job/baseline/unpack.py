@@ -22,7 +22,7 @@ from scoregate.kernel.types.media import MOST_BYTES
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 
-_FOLDER = r"(?:(?P<extra>extra-\d{1,2}|control|again-\d|base-again)|(?P<earlier>(?:attempt|push)-(?:0[1-9]|10)))/"
+_FOLDER = r"(?:(?P<extra>extra-\d{1,2}|control|base-again)|(?P<earlier>(?:attempt|push)-(?:0[1-9]|10)|again-[1-9]))/"
 _FILE = rf"(?:{_FOLDER})?(?:run\.json|cases\.jsonl\.gz)"
 _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(

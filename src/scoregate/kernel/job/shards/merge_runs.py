@@ -13,7 +13,6 @@ from pathlib import Path
 
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
-from scoregate.kernel.job.fresh_trials import correct_levels
 from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.archive.folder import COPIES, name_copy
@@ -153,7 +152,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         scripts=tuple(scripts),
         notices=tuple(notice for each in matrix for notice in _notices(each)),
         policy=(settings.proposed or settings).policy().to_record(),
-        slots=NO_SLOTS.put(CONFIRMATIONS, tuple(correct_levels(confirmations)) or None),
+        slots=NO_SLOTS.put(CONFIRMATIONS, tuple(confirmations) or None),
         model_calls=tuple(
             replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
         ),

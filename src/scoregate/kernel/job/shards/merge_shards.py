@@ -12,7 +12,6 @@ from pathlib import Path
 
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
-from scoregate.kernel.job.fresh_trials import correct_levels
 from scoregate.kernel.job.ports import AmendRun
 from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
@@ -136,8 +135,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
     labels = merging.labels(suites)
     of, end = shards[0].shard.of, merge_ends(runs)
     reused = (each for run in runs if (each := run.slots.get(REUSED_FROM)) is not None)
-    confirmations = tuple(correct_levels(_relabel_confirmations(shards, labels)))
-    slots = runs[0].slots.put(CONFIRMATIONS, confirmations or None)
+    slots = runs[0].slots.put(CONFIRMATIONS, tuple(_relabel_confirmations(shards, labels)) or None)
     return replace(
         runs[0],
         id=uuid.uuid4().hex,

@@ -46,6 +46,7 @@ from scoregate.kernel.run.plan import DiscoveredSuites, Plan, make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.confirmations import confirmations_of
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.sharding.partition import Partition
 from scoregate.kernel.types.slots import NO_SLOTS
@@ -179,15 +180,26 @@ async def _measure(
     recorded = await ports.record(finished.plan, settings, finished.notices)
     run = store(own_steps, recorded, finished.slots)
     compares = any(each.trials.needs_base(settings) for each in FEATURES)
-    if run.scope.shard is not None and baseline.run is not None and (compares or _has_battles(run)):
-        run = run.with_shard(replace(run.scope.shard, base=baseline.run.id))
+    if _has_battles(run):
+        run = _name_base(run, baseline)
     if run is not recorded:
         ports.amend(run)
     slots = await find_sides(own_steps, planned.context, settings) if compares and run.end.complete else NO_SLOTS
     sides = ComparedSides(run, baseline, settings, slots)
     compare, judge = partial(compare_sides, sides, load=load_own), partial(judge_sides, sides, load=load_own)
     work = Work(run, baseline, planned.plan, settings, ports, slots, compare, judge)
-    return await settle_run((await measure_more(own_steps, work)).run, ports)
+    measured = (await measure_more(own_steps, work)).run
+    if confirmations_of(measured):
+        measured = _name_base(measured, baseline)
+        ports.amend(measured)
+    return await settle_run(measured, ports)
+
+
+def _name_base(run: Run, baseline: Baseline) -> Run:
+    """The run of a shard with the baseline that its results depend on; `merge` must use the same."""
+    if run.scope.shard is None or baseline.run is None:
+        return run
+    return run.with_shard(replace(run.scope.shard, base=baseline.run.id))
 
 
 def _has_battles(run: Run) -> bool:

@@ -12,6 +12,7 @@ from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
 
 PASSES_TO_CLEAR, FAILURES_TO_CONFIRM, MOST_TRIES = 2, 3, 4
+_MOST_TESTED = 100
 
 
 class ConfirmationOutcome(StrEnum):
@@ -19,6 +20,7 @@ class ConfirmationOutcome(StrEnum):
 
     CONFIRMED = "confirmed"
     CLEARED = "cleared"
+    NOT_CERTAIN = "not certain"
     FAILS_IN_BASE = "fails in the base too"
     OPEN = "open"
 
@@ -46,6 +48,7 @@ class Confirmation:
     def outcome(self) -> ConfirmationOutcome:
         """By the test, if there is a level: the case is open if every trial speaks against it, and they are too few.
 
+        It is cleared if more of its trials pass than fail.
         Without a level, two passes clear the case; three failures confirm it, unless the baseline fails as often.
         """
         if self.level is not None:
@@ -75,18 +78,20 @@ def _test_tries(tries: Sequence[bool], base_tries: Sequence[bool], level: float)
         return ConfirmationOutcome.OPEN
     if base_tries.count(False) > base_tries.count(True):
         return ConfirmationOutcome.FAILS_IN_BASE
-    return ConfirmationOutcome.CLEARED
+    is_flaky = tries.count(True) > tries.count(False)
+    return ConfirmationOutcome.CLEARED if is_flaky else ConfirmationOutcome.NOT_CERTAIN
 
 
 def fisher_p(tries: Sequence[bool], base_tries: Sequence[bool]) -> float:
     """The one-sided p of Fisher's exact test that trials fail more often than those of the baseline, in (0, 1].
 
     Args:
-        tries: whether each trial passed.
+        tries: whether each trial passed; the first hundred count, since a stored run may hold any number.
         base_tries: the same for the baseline.
 
     Source: Fisher (1935), Journal of the Royal Statistical Society 98:39.
     """
+    tries, base_tries = tries[:_MOST_TESTED], base_tries[:_MOST_TESTED]
     size, base_size, failed = len(tries), len(base_tries), tries.count(False)
     failures = failed + base_tries.count(False)
     ways = sum(comb(size, more) * comb(base_size, failures - more) for more in range(failed, min(size, failures) + 1))
