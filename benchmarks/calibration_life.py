@@ -14,8 +14,13 @@ from calibration_targets import Effort, Rate, Target, hold, print_row, print_tab
 from numpy.random import Generator
 
 from scoregate.features.attempts.pooled_run import pool_earlier
+from scoregate.features.measure_again.level import CERTAIN_SHARE, DOUBTFUL_SHARE, LEVEL_SHARE
+from scoregate.features.measure_again.pooled_sides import pool_again
 from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.compare.pooled_trials import TrialPool
 from scoregate.kernel.gate import evaluate_gates
+from scoregate.kernel.gate.families import LEVEL_FACTOR
+from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Limits, Policy
@@ -37,7 +42,25 @@ def _steady_and_doubtful(source: Generator, shape: tuple[int, ...]) -> Array:
     return np.where(source.random(shape) < 0.7, 0.98, source.random(shape))
 
 
+AGAIN = ("once", "again", "alone")
+PUSHES = 15
+AGAIN_TEXT = """\
+`once`: one run of each side decides. `again`: as here, a doubtful drop is measured twice more, and once more in the
+base. `alone`: the base can't run. `extra runs`: of one push, on both sides."""
+PUSHES_TEXT = "The same 200 cases, and one run of the base for all pushes of a pull request."
+
+
 STEADY = Kind("binary, 70 % at .98", _steady_and_doubtful, pass_fail(0.5).trial, 0.836)
+
+
+@dataclass(frozen=True)
+class Push:
+    """Whether a push is red by one measurement, by more on both sides, by more here alone; and the extra runs."""
+
+    once: bool
+    again: bool
+    alone: bool
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +84,56 @@ def report(effort: Effort) -> Iterator[Target]:
     yield hold("no change, a matrix: red at the end", _pick(legs[0], "pooled"), 0.0, 0.08)
     # All legs together were red at the first attempt in .86; the last attempts alone in .45.
     yield hold("−5 points, a matrix: red at the end", _pick(legs[1], "pooled"), 0.7)
+    yield from _print_again(effort)
+
+
+def _print_again(effort: Effort) -> Iterator[Target]:
+    """Print what measuring again before red changes: for one push, and for ten against one base."""
+    print_table("Measured again before red", ["true drop", *AGAIN, "extra runs"], AGAIN_TEXT)
+    for drop in DROPS:
+        found = survey(f"again, drop {drop}", partial(_push, drop=drop), effort.of(2_000, 100))
+        rates = {name: found.rate(attrgetter(name)) for name in AGAIN}
+        print_row(drop, *rates.values(), found.mean(attrgetter("runs")))
+        if drop:
+            yield hold(f"−{drop:.0%}, measured again: red", _pick(rates, "again"), {0.05: 0.40, 0.1: 0.90}[drop])
+    names = ("once", "again")
+    print_table("Pushes without a change, red at least once", ["pushes", *names], PUSHES_TEXT)
+    lives = survey("pushes", _push_often, effort.of(600, 40))
+    for number in (1, 5, 10, PUSHES):
+        rates = {name: lives.rate(partial(_is_any_red, name=name, number=number)) for name in names}
+        print_row(number, *rates.values())
+        if number == 10:
+            yield hold("no change, ten pushes, measured again: red", _pick(rates, "again"), 0.0, 0.05)
+
+
+def _is_any_red(pushes: list[Push], *, name: str, number: int) -> bool:
+    return any(getattr(each, name) for each in pushes[:number])
+
+
+def _push(source: Generator, *, drop: float) -> Push:
+    quality = STEADY.quality(source, (200,))
+    return _judge_push(source, quality, STEADY.lowered(quality, drop), run_of({"e": STEADY.trials(source, quality, 1)}))
+
+
+def _push_often(source: Generator) -> list[Push]:
+    quality = STEADY.quality(source, (200,))
+    base = run_of({"e": STEADY.trials(source, quality, 1)})
+    return [_judge_push(source, quality, quality, base) for _ in range(PUSHES)]
+
+
+def _judge_push(source: Generator, before: Array, after: Array, base: Run) -> Push:
+    """One push as `measure_again` judges it, with the base run again and without."""
+    run = run_of({"e": STEADY.trials(source, after, 1)})
+    once = _is_red(run, base)
+    if _is_red(run, base, CERTAIN_SHARE) or not _is_red(run, base, DOUBTFUL_SHARE):
+        return Push(once, once, once, 0)
+    for _ in range(2):
+        run = run.add_companion(TrialRole.AGAIN, run_of({"e": STEADY.trials(source, after, 1)}))
+    alone = pool_again(run, Baseline(base))[0]
+    again = TrialPool.of(base)
+    more = run_of({"e": STEADY.trials(source, before, 1)})
+    again.add(more, dict(again.pair_measured(more)))
+    return Push(once, _is_red(alone, again.finish(), LEVEL_SHARE), _is_red(alone, base, LEVEL_SHARE), 3)
 
 
 def _pick(rates: dict[str, Rate], name: str) -> dict[str, Rate]:
@@ -107,6 +180,7 @@ def _join(attempts: Sequence[Run]) -> Run:
     return pool_earlier(run)[0]
 
 
-def _is_red(run: Run, base: Run) -> bool:
+def _is_red(run: Run, base: Run, share: float = 1.0) -> bool:
     comparison = compare(run, base, criteria=CRITERIA)
+    comparison = replace(comparison, slots=comparison.slots.put(LEVEL_FACTOR, share))
     return evaluate_gates(comparison, POLICY).conclusion is Conclusion.FAILED
