@@ -27,7 +27,7 @@ def test_a_drop_by_chance_is_gone_with_more_trials(project: Project, settings: s
     outcome = change.run(**CHANCE)
     assert outcome.exit_code == 0, outcome.output
     assert count_more(outcome) == (2, 1)
-    assert "demo ran 2 times more, and once more in the base." in outcome.comment
+    assert "demo ran twice more, and once more in the base." in outcome.comment
     (row,) = outcome.result["rows"]
     assert row["delta"] == pytest.approx((-7 / 3 + 4 / 2) / 40)
     rejudged = project.scoregate("gate", "--baseline", str(change.base))

@@ -71,14 +71,17 @@ def _explain_open(tried: Sequence[Confirmation]) -> str:
 def _make_finding(context: SuiteContext, conclusion: Conclusion, tried: Sequence[Confirmation], reason: str) -> Finding:
     shown = tried[:_MOST_NAMES]
     names = read_names(context.comparison.run, context.index, [each.case for each in shown])
-    listed = ", ".join(f"{names[each.case]} ({_describe_trials(each)})" for each in shown)
+    groups = dict[str, list[str]]()
+    for each in shown:
+        groups.setdefault(_describe_trials(each), []).append(names[each.case])
+    listed = "; ".join(f"{', '.join(cases)} ({'each ' * (len(cases) > 1)}{text})" for text, cases in groups.items())
     more = len(tried) - len(shown)
     return _find(context, conclusion, f"{listed}{f' and {more:,} more' if more else ''}{reason}")
 
 
 def _describe_trials(tried: Confirmation) -> str:
     if not tried.tries:
-        return "no further trial had a result"
+        return "without a result in any further trial"
     text = f"failed {tried.tries.count(False)} of {len(tried.tries)} further trials"
     base = tried.base_tries
     return f"{text}, the baseline {base.count(False)} of {len(base)}" if base else text

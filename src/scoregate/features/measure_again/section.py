@@ -18,7 +18,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
         return
     names = sorted({suite.label for suite in again[0].suites})
     base = len(run.companions_of(TrialRole.AGAIN_BASE))
-    sides = f"{len(again)} times more{', and once more in the base' if base else ''}"
+    sides = f"twice more{', and once more in the base' if base else ''}"
     listed = shorten_list([display_name(name) for name in names])
     text = (
         f"Measured again before a gate on scores could fail: {listed} ran {sides}. All trials together decide, at half "
