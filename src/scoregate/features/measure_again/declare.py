@@ -26,10 +26,17 @@ def _is_watched(policy: Policy) -> bool:
     return MAX_DROP.is_set_for_any(policy) or FAIL_ON_REGRESSION.is_set_for_any(policy)
 
 
+def _may_measure(settings: Any) -> bool:
+    return bool(MEASURE_AGAIN.of(settings)) and _is_watched(settings.policy())
+
+
 def _describe_costs(settings: Any) -> str:
-    if not MEASURE_AGAIN.of(settings) or not _is_watched(settings.policy()):
+    if not _may_measure(settings):
         return ""
-    return "Before a gate on scores fails, its suites run twice more here and once in the base; that is in no estimate"
+    return "Before a gate on scores fails, its suites run twice more here and once in the base: the upper end has that"
+
+
+_TRIALS = ExtraTrials(_describe_costs, most=lambda settings: 3.0 if _may_measure(settings) else 0.0)
 
 
 def _is_on(facts: RunFacts) -> bool:
@@ -38,4 +45,4 @@ def _is_on(facts: RunFacts) -> bool:
     return bool(MEASURE_AGAIN.of(facts.settings)) and any(map(_is_watched, facts.policies))
 
 
-FEATURE = Feature("measure_again", settings=(MEASURE_AGAIN,), trials=ExtraTrials(_describe_costs), is_on=_is_on)
+FEATURE = Feature("measure_again", settings=(MEASURE_AGAIN,), trials=_TRIALS, is_on=_is_on)
