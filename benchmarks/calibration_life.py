@@ -129,7 +129,7 @@ def _judge_push(source: Generator, before: Array, after: Array, base: Run) -> Pu
         return Push(once, once, once, 0)
     for _ in range(2):
         run = run.add_companion(TrialRole.AGAIN, run_of({"e": STEADY.trials(source, after, 1)}))
-    alone = pool_again(run, Baseline(base))[0]
+    alone = pool_again(run, Baseline(base)).run
     again = TrialPool.of(base)
     more = run_of({"e": STEADY.trials(source, before, 1)})
     again.add(more, dict(again.pair_measured(more)))

@@ -83,3 +83,14 @@ def test_the_last_run_of_a_developer_asks_for_no_more_trials(project: Project) -
     outcome = project.scoregate("run")
     assert count_more(outcome) == (0, 0)
     assert outcome.exit_code == 1, outcome.output
+
+
+def test_more_trials_with_too_many_errors_leave_the_first_ones_to_decide(project: Project) -> None:
+    change = Change(project, cases=40)
+    change.run_base()
+    errors = {f"good_{number}": "1 / 0 if n else False" for number in range(20, 26)}
+    outcome = change.run(**WORSE, **errors)
+    assert outcome.exit_code == 1, outcome.output
+    assert count_more(outcome) == (0, 0)
+    assert "Not measured again: it was stopped, a part of it failed, or it has too many errors." in outcome.comment
+    assert not list((outcome.out / "run").glob("again-*"))

@@ -24,7 +24,7 @@ from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.resume_request import REQUEST
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter
-from scoregate.kernel.judge.archive.folder import name_copy
+from scoregate.kernel.judge.archive.folder import name_companion
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run
@@ -112,7 +112,7 @@ def copy_earlier(run: Run, kept: KeptRuns) -> Run:
 
 def _write(kept: KeptRuns) -> list[tuple[TrialRole, Run]]:
     return [
-        (role, _write_run(name_copy(kept.folder, role, number), earlier))
+        (role, _write_run(name_companion(kept.folder, role, number), earlier))
         for role, runs in kept.runs.items()
         for number, earlier in enumerate(runs, 1)
     ]
@@ -125,4 +125,8 @@ def _write_run(folder: Path, run: Run) -> Run:
     shutil.rmtree(folder, ignore_errors=True)
     with RunWriter(folder) as writer:
         writer.add_cases_of(run)
-        return writer.finish(run, with_columns=True)
+        written = replace(writer.finish(run, with_columns=True), companions={})
+    for number, again in enumerate(run.companions_of(TrialRole.AGAIN), 1):
+        copy = _write_run(name_companion(folder, TrialRole.AGAIN, number), again)
+        written = written.add_companion(TrialRole.AGAIN, copy)
+    return written

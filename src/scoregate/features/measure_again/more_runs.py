@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from scoregate.errors import ScoregateError
 from scoregate.features.measure_again.level import CERTAIN_SHARE, DOUBTFUL_SHARE, LEVEL_SHARE, PROBE
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.pooled_trials import MEASURED
 from scoregate.kernel.gate.families import Shares
 from scoregate.kernel.gate.finding import Finding
-from scoregate.kernel.gate.run_rules import find_script_failures
+from scoregate.kernel.job.earlier_attempts import is_incomplete
 from scoregate.kernel.job.fresh_trials import BaseSide, find_base_side
 from scoregate.kernel.job.steps import Work
-from scoregate.kernel.judge.archive import AGAIN, AGAIN_BASE, RUN_FOLDER
+from scoregate.kernel.judge.archive import RUN_FOLDER
+from scoregate.kernel.judge.archive.folder import name_companion
 from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.run.plan import Plan, repeat_launches
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.kernel import CRITICAL_CASE
@@ -24,12 +29,13 @@ from scoregate.kernel.types.runs.run import Run
 
 _RUNS = 2
 _OTHER_TRIALS = (TrialRole.EXTRA, TrialRole.CONTROL)
+_INCOMPLETE = "it was stopped, a part of it failed, or it has too many errors"
 
 
 async def measure_again(work: Work) -> Work:
     """Measure the suites that a gate on scores would fail again, unless this can't change the verdict."""
     baseline = work.baseline
-    if baseline.run is None or baseline.implicit or work.ports.stop.is_set():
+    if baseline.run is None or baseline.implicit or work.ports.stop.is_set() or not _asks_models(work):
         return work
     if any(side.companions_of(role) for side in (work.run, baseline.run) for role in _OTHER_TRIALS):
         return work  # these have a test of their own
@@ -48,19 +54,26 @@ async def measure_again(work: Work) -> Work:
     return replace(work, run=run)
 
 
+def _asks_models(work: Work) -> bool:
+    """Whether suites get new answers: recorded ones are no further trials."""
+    return not replays_calls(work.settings) and not work.settings.cache.startswith("readonly")
+
+
 def _find_scripts(work: Work) -> Iterator[str]:
     """The scripts of the suites whose drop is neither certain nor clearly within noise."""
-    probed = _judge_at(work, DOUBTFUL_SHARE)
-    drops = list(_list_drops(probed))
-    if not drops or _fails_anyway(probed) or any(_list_drops(_judge_at(work, CERTAIN_SHARE))):
+    drops = list(_list_drops(_judge_at(work, DOUBTFUL_SHARE)))
+    if not drops:
         return
-    alpha = work.settings.policy().criteria.alpha
-    fewest = Shares.divide(alpha, has_scores=True, has_ratios=True, factor=LEVEL_SHARE).fewest_cases
-    if any(sum(row.pairs.able for row in rows) < fewest for rows in drops):
-        return  # no number of trials makes so few cases significant at half of the level
-    labels = {row.suite for rows in drops for row in rows}
+    judged = work.judge(work.run, work.baseline)
+    if _fails_anyway(judged) or any(_list_drops(_judge_at(work, CERTAIN_SHARE))):
+        return
+    # No number of trials makes so few cases significant at half of the level.
+    able = [rows for rows in drops if not _is_powerless(rows, work)]
+    if not able or any(_is_powerless(rows, work) for rows in _list_drops(judged)):
+        return
+    labels = {row.suite for rows in able for row in rows}
     for suite in work.run.suites:
-        if suite.label in labels and suite.script is not None:
+        if suite.label in labels and suite.script is not None and suite.evidence.counts_all(MEASURED):
             yield suite.script
 
 
@@ -81,6 +94,12 @@ def _is_meant(row: Row, finding: Finding) -> bool:
     return row.suite == finding.suite and row.evaluator == (finding.evaluator or row.evaluator)
 
 
+def _is_powerless(rows: list[Row], work: Work) -> bool:
+    alpha = work.settings.policy().criteria.alpha
+    fewest = Shares.divide(alpha, has_scores=True, has_ratios=True, factor=LEVEL_SHARE).fewest_cases
+    return sum(row.pairs.able for row in rows) < fewest
+
+
 def _fails_anyway(judged: Judged) -> bool:
     """Whether another gate fails. A critical case may still turn out to fail by chance."""
     failed = (each for each in judged.verdict.findings if each.conclusion is Conclusion.FAILED)
@@ -88,29 +107,40 @@ def _fails_anyway(judged: Judged) -> bool:
 
 
 async def _run_again(work: Work, plan: Plan, base: BaseSide) -> tuple[Mapping[TrialRole, list[Run]], str]:
-    """The runs, and why those of a side are missing. Without all runs here, none count."""
+    """The runs, and why those of a side are missing. Without all runs here, none count, and none stay on disk."""
     again = list[Run]()
     for number in range(1, _RUNS + 1):
-        run = await work.ports.record(plan, work.settings, (), folder=f"{RUN_FOLDER}/{AGAIN}{number}")
-        if problem := _explain_failure([run]):
-            return {}, problem
+        run = await work.ports.record(plan, work.settings, (), folder=_name_folder(TrialRole.AGAIN, number))
         again.append(run)
-    if base.settings is None:
-        return {TrialRole.AGAIN: again}, base.problem
+        if is_incomplete(run, work.settings.policy()):
+            for made in range(1, number + 1):
+                _remove(work, TrialRole.AGAIN, made)
+            return {}, _INCOMPLETE
+    problem = base.problem
+    if base.settings is not None:
+        measured, problem = await _run_base(work, plan, base)
+        if measured is not None:
+            return {TrialRole.AGAIN: again, TrialRole.AGAIN_BASE: [measured]}, ""
+        _remove(work, TrialRole.AGAIN_BASE, 1)
+    return {TrialRole.AGAIN: again}, problem
+
+
+async def _run_base(work: Work, plan: Plan, base: BaseSide) -> tuple[Run | None, str]:
+    """The run of the base, or why there is none."""
+    settings = base.settings or work.settings
     try:
-        measured = await work.ports.rerun(plan, base.settings, folder=f"{RUN_FOLDER}/{AGAIN_BASE}")
+        measured = await work.ports.rerun(plan, settings, folder=_name_folder(TrialRole.AGAIN_BASE, 1))
     except ScoregateError as error:
-        return {TrialRole.AGAIN: again}, error.message.rstrip(".")
+        return None, error.message.rstrip(".")
     if measured.run is None or measured.unreadable:
-        return {TrialRole.AGAIN: again}, measured.note
-    return {TrialRole.AGAIN: again, TrialRole.AGAIN_BASE: [measured.run]}, ""
+        return None, measured.note
+    return (None, _INCOMPLETE) if is_incomplete(measured.run, settings.policy()) else (measured.run, "")
 
 
-def _explain_failure(runs: Collection[Run]) -> str:
-    """Why runs say nothing about scores; empty if they do."""
-    for run in runs:
-        if not run.end.complete:
-            return "it was interrupted"
-        for name, why in find_script_failures(run).items():
-            return f"{name}: {why}"
-    return ""
+def _name_folder(role: TrialRole, number: int) -> str:
+    return name_companion(Path(RUN_FOLDER), role, number).as_posix()
+
+
+def _remove(work: Work, role: TrialRole, number: int) -> None:
+    """Remove a run that does not count: what judges the run again reads what is there."""
+    shutil.rmtree(work.ports.reporting.context.out / _name_folder(role, number), ignore_errors=True)

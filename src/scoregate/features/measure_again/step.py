@@ -38,7 +38,9 @@ class MeasureAgainStep(Step):
         elif run.companions_of(TrialRole.AGAIN):
             from scoregate.features.measure_again.pooled_sides import pool_again
 
-            factor, comparison = LEVEL_SHARE, compare(*pool_again(run, baseline))
+            sides = pool_again(run, baseline)
+            factor = LEVEL_SHARE if sides.has_more else 1.0
+            comparison = compare(sides.run, sides.baseline)
         else:
             return compare(run, baseline)
         return replace(comparison, slots=comparison.slots.put(LEVEL_FACTOR, factor))

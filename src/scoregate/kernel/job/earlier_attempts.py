@@ -75,8 +75,14 @@ def list_earlier(found: Sequence[Run], role: TrialRole) -> list[Run]:
     # To a push, the attempts of an earlier one are earlier pushes, too.
     roles = (TrialRole.MAIN,) if role is TrialRole.MAIN else (TrialRole.MAIN, TrialRole.PUSH)
     copies = (copy for run in found for each in roles for copy in run.companions_of(each))
-    known = {each.id: replace(each, companions={}) for each in (*copies, *found)}
+    known = {each.id: replace(each, companions=_keep_again(each)) for each in (*copies, *found)}
     return sorted(known.values(), key=lambda each: each.started)
+
+
+def _keep_again(run: Run) -> Mapping[TrialRole, tuple[Run, ...]]:
+    """The further runs that were measured with it, before a gate failed."""
+    again = run.companions_of(TrialRole.AGAIN)
+    return {TrialRole.AGAIN: again} if again else {}
 
 
 async def describe_difference(run: Run, now: Conditions, plan: Plan, tree: git.WorkTree | None) -> str:

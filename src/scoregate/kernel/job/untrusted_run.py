@@ -6,7 +6,7 @@ this repository.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import replace
 
 from scoregate.errors import ScoregateError
@@ -20,7 +20,7 @@ from scoregate.kernel.judge.judgement import ComparedSides
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, ConfirmationOutcome, confirmations_of
+from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, Confirmation, ConfirmationOutcome, confirmations_of
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
@@ -97,7 +97,8 @@ def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
         for role in (TrialRole.MAIN, TrialRole.AGAIN)
         if run.companions_of(role)
     }
-    against = [each for each in confirmations_of(run) if each.outcome in _AGAINST]
+    if again := run.companions_of(TrialRole.AGAIN_BASE):
+        companions[TrialRole.AGAIN_BASE] = again  # counts by its commit
     slots = run.slots.select([slot for step in steps for slot in step.number_slots])
     pairs = zip(run.suites, label_suites(run.suites), strict=True)
     suites = tuple(replace(suite, label=label, skipped=False) for suite, label in pairs)
@@ -108,6 +109,16 @@ def _remove_claims(run: Run, settings: Settings, steps: Sequence[Step]) -> Run:
         companions=companions,
         history=History(),
         conditions=None,
-        slots=slots.put(CONFIRMATIONS, tuple(against) or None),
+        slots=slots.put(CONFIRMATIONS, tuple(_list_against(run)) or None),
         suites=suites,
     )
+
+
+def _list_against(run: Run) -> Iterator[Confirmation]:
+    """What speaks against the run: cases that failed again, and those that stay open with all others of their suite."""
+    known = confirmations_of(run)
+    settled = {each.suite for each in known if each.outcome not in _AGAINST}
+    for each in known:
+        is_open_alone = each.outcome is ConfirmationOutcome.OPEN and not each.base_tries
+        if each.outcome in _AGAINST and not (is_open_alone and each.suite in settled):
+            yield each

@@ -22,7 +22,8 @@ from scoregate.kernel.types.media import MOST_BYTES
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 
-_FOLDER = r"(?:(?P<extra>extra-\d{1,2}|control|base-again)|(?P<earlier>(?:attempt|push)-(?:0[1-9]|10)|again-[1-9]))/"
+_EARLIER = r"(?:attempt|push)-(?:0[1-9]|10)(?:/again-[1-9])?|again-[1-9]|base-again"
+_FOLDER = rf"(?:(?P<extra>extra-\d{{1,2}}|control)|(?P<earlier>{_EARLIER}))/"
 _FILE = rf"(?:{_FOLDER})?(?:run\.json|cases\.jsonl\.gz)"
 _FINISHED = re.compile(rf"(?:(?:.*/)?run/)?(?P<path>{_FILE})")
 _UNFINISHED = re.compile(

@@ -15,12 +15,13 @@ from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
-from scoregate.kernel.judge.archive.folder import COPIES, name_copy
+from scoregate.kernel.judge.archive.folder import COPIES, name_companion
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.types.event_values import ErrorInfo
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, confirmations_of
 from scoregate.kernel.types.runs.dependencies import RunDependencies, merge_matrix_dependencies
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Conditions, Run, Script
 from scoregate.kernel.types.runs.run_scope import RunScope
 from scoregate.kernel.types.slots import NO_SLOTS
@@ -91,13 +92,13 @@ def merge_matrix_runs(
     """
     labels = Counter(suite.label for each in runs for suite in each.run.suites)
     merged = _write(runs, folder, settings, labels=labels, expected=expected)
-    for role in COPIES:
+    for role in (*COPIES, TrialRole.AGAIN, TrialRole.AGAIN_BASE):
         earlier = [each.run.companions_of(role) for each in runs]
         for number in range(max(map(len, earlier), default=0)):
-            # A job that was not run again has fewer attempts than others.
+            # A job that was not run again has fewer attempts than others, and few legs are measured again.
             pairs = zip(runs, earlier, strict=True)
             part = [MatrixRun(each.name, known[number]) for each, known in pairs if known[number:]]
-            run = _write(part, name_copy(folder, role, number + 1), settings, labels=labels, whole=merged)
+            run = _write(part, name_companion(folder, role, number + 1), settings, labels=labels, whole=merged)
             merged = merged.add_companion(role, run)
     return merged
 

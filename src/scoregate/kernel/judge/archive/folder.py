@@ -62,9 +62,11 @@ def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
         yield from ((role, path) for path in sorted(folder.glob(name)) if not path.is_symlink())
 
 
-def name_copy(folder: Path, role: TrialRole, number: int) -> Path:
-    """The folder of the copy of an earlier attempt or push, in the folder of a run; numbers are from 1."""
-    return folder / f"{COPIES[role]}{number:02}"
+def name_companion(folder: Path, role: TrialRole, number: int) -> Path:
+    """The folder in that of a run for a copy of an earlier attempt or push, or for a further run; numbers are from 1."""
+    if role is TrialRole.AGAIN_BASE:
+        return folder / AGAIN_BASE
+    return folder / (f"{AGAIN}{number}" if role is TrialRole.AGAIN else f"{COPIES[role]}{number:02}")
 
 
 def open_nofollow(path: str, flags: int, folder: int | None = None) -> int:

@@ -1,0 +1,92 @@
+"""Which trials count again, and where they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
+
+from scoregate.features.attempts.pooled_run import pool_earlier
+from scoregate.features.measure_again.level import LEVEL_SHARE
+from scoregate.features.measure_again.pooled_sides import pool_again
+from scoregate.features.steps import load_steps
+from scoregate.kernel.gate.families import LEVEL_FACTOR
+from scoregate.kernel.job.shards.merge_runs import MatrixRun, merge_matrix_runs
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.run import Run, RunCode
+
+GOOD, BAD = [1.0] * 40, [0.0] * 8 + [1.0] * 32
+BASE = RunCode("0.1", commit="b" * 40)
+
+
+def of(*scores: float) -> Run:
+    return run_of(ExampleSuite(scored(*scores)))
+
+
+def measured_again(run: Run, again: Run, base: Run | None = None) -> Run:
+    for _ in range(2):
+        run = run.add_companion(TrialRole.AGAIN, again)
+    return run if base is None else run.add_companion(TrialRole.AGAIN_BASE, base)
+
+
+def count(run: Run) -> int:
+    return len(run.suites[0].columns)
+
+
+def test_both_sides_get_their_trials_and_half_of_the_level_decides() -> None:
+    base = replace(of(*GOOD), code=BASE)
+    run = measured_again(of(*BAD), of(*GOOD), base)
+    sides = pool_again(run, Baseline(base, "main"))
+    assert sides.baseline.run is not None
+    assert (count(sides.run), count(sides.baseline.run)) == (120, 80)
+    settings = Settings(fail_on_regression=True)
+    judged = judge(ComparedSides(run, Baseline(base, "main"), settings), load_steps)
+    assert judged.comparison.slots.get(LEVEL_FACTOR) == LEVEL_SHARE
+
+
+def test_trials_that_all_met_an_error_do_not_change_the_level() -> None:
+    errors = run_of(ExampleSuite(scored(*[ERROR] * 40)))
+    run = measured_again(of(*BAD), errors)
+    judged = judge(ComparedSides(run, Baseline(of(*GOOD), "main"), Settings(fail_on_regression=True)), load_steps)
+    assert judged.comparison.slots.get(LEVEL_FACTOR) == 1.0
+    assert judged.verdict.failed
+
+
+@pytest.mark.parametrize(
+    "code", [replace(BASE, commit="c" * 40), replace(BASE, commit=None), replace(BASE, dirty=True)]
+)
+def test_trials_of_another_base_do_not_count(code: RunCode) -> None:
+    base = replace(of(*GOOD), code=BASE)
+    run = measured_again(of(*BAD), of(*GOOD), base)
+    other = replace(base, code=code)
+    sides = pool_again(run, Baseline(other, "other"))
+    assert sides.baseline.run == other
+
+
+def test_the_next_attempt_counts_what_was_measured_again() -> None:
+    """Otherwise an attempt that was red by chance would count as it was."""
+    attempt = measured_again(of(*BAD), of(*GOOD))
+    run = of(*GOOD).add_companion(TrialRole.MAIN, replace(attempt, id="attempt 1"))
+    pooled, counted = pool_earlier(run)
+    assert counted is not None
+    assert (counted.number, counted.attempts, count(pooled)) == (2, 1, 160)
+
+
+def test_legs_of_a_matrix_keep_what_was_measured_again(tmp_path: Path) -> None:
+    base = replace(of(*GOOD), code=BASE)
+    legs = [MatrixRun("a", measured_again(of(*BAD), of(*GOOD), base)), MatrixRun("b", of(*GOOD))]
+    merged = merge_matrix_runs(legs, tmp_path / "run", Settings())
+    assert [len(merged.companions_of(role)) for role in (TrialRole.AGAIN, TrialRole.AGAIN_BASE)] == [2, 1]
+    assert sorted(each.name for each in (tmp_path / "run").iterdir() if each.is_dir()) == [
+        "again-1",
+        "again-2",
+        "base-again",
+    ]
+    assert merged.companions_of(TrialRole.AGAIN_BASE)[0].code.commit == BASE.commit
+    sides = pool_again(merged, Baseline(None))
+    assert [len(suite.columns) for suite in sides.run.suites] == [120, 40]
