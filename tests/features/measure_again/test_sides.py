@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.kernel.builders import ERROR, ExampleSuite, run_of, scored
@@ -21,6 +22,7 @@ from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run, RunCode
 
 GOOD, BAD = [1.0] * 40, [0.0] * 8 + [1.0] * 32
+SETTINGS = Settings.model_validate({"fail_on_regression": True})
 BASE = RunCode("0.1", commit="b" * 40)
 
 
@@ -44,26 +46,23 @@ def test_both_sides_get_their_trials_and_half_of_the_level_decides() -> None:
     sides = pool_again(run, Baseline(base, "main"))
     assert sides.baseline.run is not None
     assert (count(sides.run), count(sides.baseline.run)) == (120, 80)
-    settings = Settings(fail_on_regression=True)
-    judged = judge(ComparedSides(run, Baseline(base, "main"), settings), load_steps)
+    judged = judge(ComparedSides(run, Baseline(base, "main"), SETTINGS), load_steps)
     assert judged.comparison.slots.get(LEVEL_FACTOR) == LEVEL_SHARE
 
 
 def test_trials_that_all_met_an_error_do_not_change_the_level() -> None:
     errors = run_of(ExampleSuite(scored(*[ERROR] * 40)))
     run = measured_again(of(*BAD), errors)
-    judged = judge(ComparedSides(run, Baseline(of(*GOOD), "main"), Settings(fail_on_regression=True)), load_steps)
+    judged = judge(ComparedSides(run, Baseline(of(*GOOD), "main"), SETTINGS), load_steps)
     assert judged.comparison.slots.get(LEVEL_FACTOR) == 1.0
     assert judged.verdict.failed
 
 
-@pytest.mark.parametrize(
-    "code", [replace(BASE, commit="c" * 40), replace(BASE, commit=None), replace(BASE, dirty=True)]
-)
-def test_trials_of_another_base_do_not_count(code: RunCode) -> None:
+@pytest.mark.parametrize("change", [{"commit": "c" * 40}, {"commit": None}, {"dirty": True}])
+def test_trials_of_another_base_do_not_count(change: dict[str, Any]) -> None:
     base = replace(of(*GOOD), code=BASE)
     run = measured_again(of(*BAD), of(*GOOD), base)
-    other = replace(base, code=code)
+    other = replace(base, code=replace(BASE, **change))
     sides = pool_again(run, Baseline(other, "other"))
     assert sides.baseline.run == other
 
@@ -82,11 +81,8 @@ def test_legs_of_a_matrix_keep_what_was_measured_again(tmp_path: Path) -> None:
     legs = [MatrixRun("a", measured_again(of(*BAD), of(*GOOD), base)), MatrixRun("b", of(*GOOD))]
     merged = merge_matrix_runs(legs, tmp_path / "run", Settings())
     assert [len(merged.companions_of(role)) for role in (TrialRole.AGAIN, TrialRole.AGAIN_BASE)] == [2, 1]
-    assert sorted(each.name for each in (tmp_path / "run").iterdir() if each.is_dir()) == [
-        "again-1",
-        "again-2",
-        "base-again",
-    ]
+    folders = sorted(each.name for each in (tmp_path / "run").iterdir() if each.is_dir())
+    assert folders == ["again-1", "again-2", "base-again"]
     assert merged.companions_of(TrialRole.AGAIN_BASE)[0].code.commit == BASE.commit
     sides = pool_again(merged, Baseline(None))
     assert [len(suite.columns) for suite in sides.run.suites] == [120, 40]

@@ -63,7 +63,7 @@ def list_companions(folder: Path) -> Iterator[tuple[TrialRole, Path]]:
 
 
 def name_companion(folder: Path, role: TrialRole, number: int) -> Path:
-    """The folder in that of a run for a copy of an earlier attempt or push, or for a further run; numbers are from 1."""
+    """The folder, in that of a run, of an earlier attempt or push, or of a further run; numbers are from 1."""
     if role is TrialRole.AGAIN_BASE:
         return folder / AGAIN_BASE
     return folder / (f"{AGAIN}{number}" if role is TrialRole.AGAIN else f"{COPIES[role]}{number:02}")
