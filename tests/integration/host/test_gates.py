@@ -41,7 +41,8 @@ def test_any_regression_can_fail(project: Project) -> None:
 
 
 def test_noise_is_no_regression(project: Project) -> None:
-    flags = ("--fail-on-regression", "--max-drop", "0.01")
+    """Unless the case runs again on both sides, one of thirty that newly fails is noise."""
+    flags = ("--fail-on-regression", "--max-drop", "0.01", "--fail-on-broken-cases", "off")
     outcome = run_against_base(project, *flags, fn="lambda case: case.input if case.input != 'good 7' else 'no'")
     assert outcome.exit_code == 0, outcome.output
     assert outcome.result["rows"][0]["label"] == "within noise"
