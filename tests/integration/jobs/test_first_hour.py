@@ -38,8 +38,9 @@ def test_a_new_project_gets_a_red_comment(github: GitHub, tmp_path: Path) -> Non
     assert "When do you open?" not in comment.body
     assert "from 9 to 5" in comment.body
     assert "missing: 17" in comment.body
-    (error,) = (each for each in job.commands if each.name == "error" and "file" in each.properties)
-    assert (error.properties["file"], error.properties["line"]) == ("evals/eval_hours.py", "5")
+    errors = [each for each in job.commands if each.name == "error" and "file" in each.properties]
+    assert {(each.properties["file"], each.properties["line"]) for each in errors} == {("evals/eval_hours.py", "5")}
+    assert [each.message.partition(":")[0] for each in errors] == ["Pass rate", "Broken cases"]
 
 
 def test_the_suite_of_init_is_the_one_of_the_readme() -> None:
