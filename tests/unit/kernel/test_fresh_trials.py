@@ -19,8 +19,8 @@ from scoregate.kernel.job.fresh_trials import (
     BaseSide,
     FailingCase,
     FreshTrials,
-    correct_levels,
     count_rounds,
+    find_level,
     run_fresh,
 )
 from scoregate.kernel.job.steps import Work
@@ -48,20 +48,11 @@ def test_a_case_runs_once_more_than_the_level_needs(cases: int, rounds: int) -> 
 
 
 def test_all_tested_cases_share_a_false_discovery_rate() -> None:
-    strong = Confirmation("demo", "a", (False,) * 6, (True,) * 6, LEVEL)
-    weak = Confirmation("demo", "b", (False,) * 4 + (True,), (True,) * 5, LEVEL)  # p = .024
-    alone, counted = correct_levels([weak]), Confirmation("demo", "c", (False,) * 3)
-    assert [each.outcome for each in alone] == [ConfirmationOutcome.CONFIRMED]
-    both = correct_levels([strong, weak, counted])
-    assert [each.outcome for each in both] == [ConfirmationOutcome.CONFIRMED] * 3
-    noise = Confirmation("demo", "d", (False, True, True), (True, True), LEVEL)
-    several = correct_levels([weak, noise, noise])
-    assert [each.outcome for each in several] == [
-        ConfirmationOutcome.NOT_CERTAIN,
-        ConfirmationOutcome.CLEARED,
-        ConfirmationOutcome.CLEARED,
-    ]
-    assert both[2] == counted
+    strong, weak, noise = 0.001, 0.024, 0.5
+    assert find_level([weak]) == weak
+    assert find_level([strong, weak]) == weak
+    assert find_level([weak, noise, noise]) == LEVEL / 3
+    assert find_level([strong, weak, noise, noise]) == strong
 
 
 @settings(max_examples=60)

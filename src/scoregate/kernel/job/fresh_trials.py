@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import comb
 
 from scoregate.errors import ScoregateError
@@ -108,20 +108,18 @@ class FreshTrials:
 
     def make_confirmations(self) -> list[Confirmation]:
         """What the trials say about each case."""
-        pairs = ((case, tries, self.base_tries[case]) for case, tries in self.tries.items())
-        return correct_levels(Confirmation(case.label, case.case, tries, base, LEVEL) for case, tries, base in pairs)
+        pairs = [(case, tries, self.base_tries[case]) for case, tries in self.tries.items()]
+        level = find_level([fisher_p(tries, base) for _, tries, base in pairs])
+        return [Confirmation(case.label, case.case, tries, base, level) for case, tries, base in pairs]
 
 
-def correct_levels(confirmations: Iterable[Confirmation]) -> list[Confirmation]:
-    """Confirmations, those that a test decides with the level that controls the false discovery rate among them.
+def find_level(ps: Sequence[float]) -> float:
+    """The level that controls the false discovery rate among tests with these p.
 
     Source: Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57:289.
     """
-    confirmations = list(confirmations)
-    ps = [each.p for each in confirmations if each.level is not None]
     significant = [p for p, q in zip(ps, benjamini_hochberg(ps), strict=True) if q <= LEVEL]
-    level = max(significant, default=LEVEL / max(1, len(ps)))
-    return [each if each.level is None else replace(each, level=level) for each in confirmations]
+    return max(significant, default=LEVEL / max(1, len(ps)))
 
 
 def count_rounds(cases: int) -> int:
