@@ -86,3 +86,25 @@ def test_legs_of_a_matrix_keep_what_was_measured_again(tmp_path: Path) -> None:
     assert merged.companions_of(TrialRole.AGAIN_BASE)[0].code.commit == BASE.commit
     sides = pool_again(merged, Baseline(None))
     assert [len(suite.columns) for suite in sides.run.suites] == [120, 40]
+
+
+def test_legs_of_a_matrix_keep_it_in_copies_of_earlier_attempts(tmp_path: Path) -> None:
+    attempt = replace(measured_again(of(*BAD), of(*GOOD)), id="attempt 1")
+    legs = [MatrixRun("a", of(*GOOD).add_companion(TrialRole.MAIN, attempt)), MatrixRun("b", of(*GOOD))]
+    pooled, _ = pool_earlier(merge_matrix_runs(legs, tmp_path / "run", Settings()))
+    assert (tmp_path / "run/attempt-01/again-2/run.json").is_file()
+    assert [len(suite.columns) for suite in pooled.suites] == [160, 40]
+
+
+def test_bases_of_different_commits_are_not_merged(tmp_path: Path) -> None:
+    bases = [replace(of(*GOOD), code=replace(BASE, commit=letter * 40)) for letter in "bc"]
+    legs = [MatrixRun(base.code.commit or "", measured_again(of(*BAD), of(*GOOD), base)) for base in bases]
+    assert merge_matrix_runs(legs, tmp_path / "run", Settings()).companions_of(TrialRole.AGAIN_BASE) == ()
+
+
+def test_further_runs_of_suites_that_do_not_count_do_not_either() -> None:
+    gone = run_of(ExampleSuite({f"c{at}": {"e": score, "gone": 1.0} for at, score in enumerate(BAD)}))
+    attempt = replace(measured_again(gone, of(*GOOD)), id="attempt 1")
+    pooled, counted = pool_earlier(of(*GOOD).add_companion(TrialRole.MAIN, attempt))
+    assert counted is not None
+    assert (counted.attempts, count(pooled)) == (0, 40)

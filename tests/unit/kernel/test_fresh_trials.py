@@ -103,8 +103,9 @@ async def test_trials_of_earlier_attempts_count_with_those_of_this_one() -> None
     run = replace(failed, compared_with=BaseReference("base", "main"))
     known = Confirmation(case.label, case.case, (False,) * 4 + (True,), (True,) * 5, LEVEL)
     attempt = with_confirmations(run, [known])
-    other = replace(attempt, compared_with=BaseReference("another", "main"))
-    for earlier, tries in ((attempt, 10), (other, 5)):
+    rerun = replace(attempt, compared_with=BaseReference("another run", "main"))
+    other = replace(attempt, compared_with=BaseReference("another", "main@b"))
+    for earlier, tries in ((attempt, 10), (rerun, 10), (other, 5)):
         work = make_work(run.add_companion(TrialRole.MAIN, earlier), failed, passed)
         fresh = await run_fresh([case], 5, work, BaseSide(Settings()), name="broken")
         assert len(fresh.tries[case]) == len(fresh.base_tries[case]) == tries

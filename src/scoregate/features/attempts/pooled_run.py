@@ -64,7 +64,7 @@ class _Earlier:
             else:
                 places[index] = place
         self.attempts += self.pool.add(attempt, places)
-        self._add_again(attempt, {run.suites[index].script for index in places})
+        self._add_again(attempt, places)
 
     def add_push(self, push: Run, states: Mapping[str, str]) -> None:
         """Add what a push has measured of suites that nothing changed since then, by the states of their scripts."""
@@ -78,13 +78,12 @@ class _Earlier:
         if self.pool.add(push, places):
             self.pushes += 1
             self.unchanged |= self.pool.added[-1].places
-            self._add_again(push, same)
+            self._add_again(push, places)
 
-    def _add_again(self, earlier: Run, scripts: Collection[str | None]) -> None:
-        """Add the further runs of an earlier one, of scripts that count. Without them, chance in it would count."""
+    def _add_again(self, earlier: Run, counted: Collection[int]) -> None:
+        """Add the further runs of an earlier one, of suites that count. Without them, chance in it would count."""
         for again in earlier.companions_of(TrialRole.AGAIN):
-            pairs = self.pool.pair_measured(again)
-            self.pool.add(again, {at: place for at, place in pairs if self.pool.run.suites[at].script in scripts})
+            self.pool.add(again, {at: place for at, place in self.pool.pair_measured(again) if at in counted})
 
     def finish(self) -> tuple[Run, PooledRuns | None]:
         """The run with all trials, and what counts."""

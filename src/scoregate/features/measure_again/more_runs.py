@@ -42,12 +42,13 @@ async def measure_again(work: Work) -> Work:
     plan = repeat_launches(work.plan, set(_find_scripts(work)))
     if not plan.launches:
         return work
-    measured, problem = await _run_again(work, plan, await find_base_side(work))
+    made = list[Run]()
+    measured, problem = await _run_again(work, plan, await find_base_side(work), made)
     run = work.run
     for role, runs in measured.items():
         for each in runs:
             run = run.add_companion(role, each)
-    paid = number_format.extra_cost([each for runs in measured.values() for each in runs])
+    paid = number_format.extra_cost(made)
     notices = [f"Not measured again: {problem}." if not measured else f"The base was not measured again: {problem}."]
     run = run.add_notices(*(notices if problem else ()), *([f"Measuring again {paid}."] if paid else ()))
     work.ports.amend(run)
@@ -106,32 +107,39 @@ def _fails_anyway(judged: Judged) -> bool:
     return any(not each.is_drop and each.declaration is not CRITICAL_CASE for each in failed)
 
 
-async def _run_again(work: Work, plan: Plan, base: BaseSide) -> tuple[Mapping[TrialRole, list[Run]], str]:
-    """The runs, and why those of a side are missing. Without all runs here, none count, and none stay on disk."""
+async def _run_again(
+    work: Work, plan: Plan, base: BaseSide, made: list[Run]
+) -> tuple[Mapping[TrialRole, list[Run]], str]:
+    """The runs, and why those of a side are missing. Without all runs here, none count, and none stay on disk.
+
+    All runs are added to `made`, since those that don't count are paid, too.
+    """
     again = list[Run]()
     for number in range(1, _RUNS + 1):
         run = await work.ports.record(plan, work.settings, (), folder=_name_folder(TrialRole.AGAIN, number))
         again.append(run)
+        made.append(run)
         if is_incomplete(run, work.settings.policy()):
-            for made in range(1, number + 1):
-                _remove(work, TrialRole.AGAIN, made)
+            for discarded in range(1, number + 1):
+                _remove(work, TrialRole.AGAIN, discarded)
             return {}, _INCOMPLETE
     problem = base.problem
     if base.settings is not None:
-        measured, problem = await _run_base(work, plan, base)
+        measured, problem = await _run_base(work, plan, base, made)
         if measured is not None:
             return {TrialRole.AGAIN: again, TrialRole.AGAIN_BASE: [measured]}, ""
         _remove(work, TrialRole.AGAIN_BASE, 1)
     return {TrialRole.AGAIN: again}, problem
 
 
-async def _run_base(work: Work, plan: Plan, base: BaseSide) -> tuple[Run | None, str]:
+async def _run_base(work: Work, plan: Plan, base: BaseSide, made: list[Run]) -> tuple[Run | None, str]:
     """The run of the base, or why there is none."""
     settings = base.settings or work.settings
     try:
         measured = await work.ports.rerun(plan, settings, folder=_name_folder(TrialRole.AGAIN_BASE, 1))
     except ScoregateError as error:
         return None, error.message.rstrip(".")
+    made += [measured.run] if measured.run is not None else []
     if measured.run is None or measured.unreadable:
         return None, measured.note
     return (None, _INCOMPLETE) if is_incomplete(measured.run, settings.policy()) else (measured.run, "")

@@ -160,13 +160,19 @@ async def run_fresh(cases: Iterable[FailingCase], rounds: int, work: Work, base:
 
 
 def _find_earlier(run: Run) -> dict[tuple[str, str], tuple[tuple[bool, ...], tuple[bool, ...]]]:
-    """The trials on both sides of earlier attempts, by suite and case. An attempt has those of the ones before it."""
+    """The trials on both sides of earlier attempts, by suite and case. An attempt has those of the ones before it.
+
+    A base that is measured in each attempt has the name of its commit, at which its cases ran again.
+    """
     found = {}
     for attempt in run.companions_of(TrialRole.MAIN):
         base, own = attempt.compared_with, run.compared_with
-        if base is not None and own is not None and base.id == own.id:
-            tested = (each for each in confirmations_of(attempt) if each.level is not None)
-            found.update({(each.suite, each.case): (each.tries, each.base_tries) for each in tested})
+        if base is None or own is None:
+            continue
+        for each in confirmations_of(attempt):
+            is_same_base = base.id == own.id or (bool(each.base_tries) and base.name == own.name)
+            if each.level is not None and is_same_base:
+                found[each.suite, each.case] = (each.tries, each.base_tries)
     return found
 
 

@@ -119,6 +119,6 @@ def _list_against(run: Run) -> Iterator[Confirmation]:
     known = confirmations_of(run)
     settled = {each.suite for each in known if each.outcome not in _AGAINST}
     for each in known:
-        is_open_alone = each.outcome is ConfirmationOutcome.OPEN and not each.base_tries
+        is_open_alone = not each.base_tries and not any(each.tries)
         if each.outcome in _AGAINST and not (is_open_alone and each.suite in settled):
             yield each

@@ -92,13 +92,29 @@ def merge_matrix_runs(
     """
     labels = Counter(suite.label for each in runs for suite in each.run.suites)
     merged = _write(runs, folder, settings, labels=labels, expected=expected)
-    for role in (*COPIES, TrialRole.AGAIN, TrialRole.AGAIN_BASE):
-        earlier = [each.run.companions_of(role) for each in runs]
-        for number in range(max(map(len, earlier), default=0)):
+    return _add_companions(merged, runs, folder, settings, labels, (*COPIES, TrialRole.AGAIN, TrialRole.AGAIN_BASE))
+
+
+def _add_companions(
+    merged: Run,
+    runs: Sequence[MatrixRun],
+    folder: Path,
+    settings: Settings,
+    labels: Mapping[str, int],
+    roles: Sequence[TrialRole],
+) -> Run:
+    """The merged run with the companions of its legs in these roles, and what these were measured again with."""
+    for role in roles:
+        others = [each.run.companions_of(role) for each in runs]
+        for number in range(max(map(len, others), default=0)):
             # A job that was not run again has fewer attempts than others, and few legs are measured again.
-            pairs = zip(runs, earlier, strict=True)
+            pairs = zip(runs, others, strict=True)
             part = [MatrixRun(each.name, known[number]) for each, known in pairs if known[number:]]
-            run = _write(part, name_companion(folder, role, number + 1), settings, labels=labels, whole=merged)
+            if role is TrialRole.AGAIN_BASE and len({each.run.code.commit for each in part}) > 1:
+                continue  # no base has all of their trials
+            place = name_companion(folder, role, number + 1)
+            run = _write(part, place, settings, labels=labels, whole=merged)
+            run = _add_companions(run, part, place, settings, labels, (TrialRole.AGAIN,))
             merged = merged.add_companion(role, run)
     return merged
 
