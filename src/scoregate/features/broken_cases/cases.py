@@ -56,7 +56,7 @@ def list_broken_cases(
     unstable = set(_list_unstable(comparison, suite, base)) if mode is BrokenCases.STABLE else set[str]()
     for flip in flips:
         case = suite.columns.hashes[flip.row]
-        failed = {name for name, rows in suite.columns.failed.items() if flip.row in rows}
+        failed = suite.columns.failed_evaluators(flip.row)
         is_watched = bool(limits.fail_on_critical) and is_critical(comparison, flip)
         if case in unstable or is_watched or (failed and failed <= ignored):
             continue

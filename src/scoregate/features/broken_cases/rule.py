@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from scoregate.features.broken_cases.cases import list_broken_cases
 from scoregate.features.broken_cases.declare import FAIL_ON_BROKEN_CASES, RULE
 from scoregate.kernel.compare.comparison_rows import RowLabel
-from scoregate.kernel.gate.case_rules import read_names
+from scoregate.kernel.gate.case_rules import find_confirmations, read_names
 from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.types.amounts import Conclusion
-from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome, confirmations_of
-from scoregate.kernel.types.runs.evidence import TrialRole, Use, does_count
+from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
 from scoregate.kernel.types.text import sort_by_name
 
 _MOST_NAMES = 5
@@ -29,8 +28,10 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     cases = [each.case for each in found]
     if not cases:
         return
-    known = _find_confirmations(context)
+    known = find_confirmations(context)
     tried = [known[case] for case in sort_by_name(dict.fromkeys(cases)) if case in known]
+    # Of both sides, a test decides. Runs before it have numbers of passes and failures.
+    tried = [each for each in tried if each.level is not None or not each.base_tries]
     broken = [each for each in tried if _is_broken(each)]
     unsettled = [each for each in tried if _is_open(each)]
     if broken:
@@ -43,13 +44,6 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     elif FAIL_ON_BROKEN_CASES.is_set(context.limits) and not any(row.label is RowLabel.WORSE for row in context.rows):
         text = f"{len(cases):,} newly failing, which did not run again"
         yield _find(context, Conclusion.UNMEASURABLE, text)
-
-
-def _find_confirmations(context: SuiteContext) -> Mapping[str, Confirmation]:
-    """What is known of cases: by a test of both sides, or by trials of the run alone."""
-    known = confirmations_of(context.comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
-    own = (each for each in known if each.suite == context.suite.label)
-    return {each.case: each for each in own if each.level is not None or not each.base_tries}
 
 
 def _is_broken(tried: Confirmation) -> bool:

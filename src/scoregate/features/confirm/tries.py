@@ -60,8 +60,7 @@ def list_failing_cases(comparison: Comparison, mode: Confirm) -> Iterator[Failin
     flips = comparison.newly_failing
     critical = [flip for flip in flips if is_critical(comparison, flip)]
     others = [flip for flip in flips if flip not in critical] if mode is Confirm.ALL else []
-    cases = dict.fromkeys(_make_case(comparison, flip) for flip in (*critical, *others))
-    yield from list(cases)[:MOST_CASES]
+    yield from (_make_case(comparison, flip) for flip in (*critical, *others)[:MOST_CASES])
 
 
 def _make_case(comparison: Comparison, flip: Flip) -> FailingCase:

@@ -86,10 +86,10 @@ def _list_drops(judged: Judged) -> Iterator[list[Row]]:
     """The rows of each drop that fails; of rows with few cases that are tested together, those that fell."""
     for finding in judged.verdict.findings:
         if finding.conclusion is Conclusion.FAILED and finding.is_drop:
-            yield [row for row in judged.comparison.rows if _is_meant(row, finding)]
+            yield [row for row in judged.comparison.rows if _is_row_of(row, finding)]
 
 
-def _is_meant(row: Row, finding: Finding) -> bool:
+def _is_row_of(row: Row, finding: Finding) -> bool:
     if finding.suite is None:
         return row.label is RowLabel.TOO_FEW and row.gain < 0
     return row.suite == finding.suite and row.evaluator == (finding.evaluator or row.evaluator)

@@ -39,14 +39,13 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
     comparison, suite, base = context.comparison, context.suite, context.base_suite
     if base is None or not context.limits.fail_on_critical:
         return
-    known = confirmations_of(comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
-    confirmations = {each.case: each for each in known if each.suite == suite.label}
+    confirmations = find_confirmations(context)
     cases = list(sort_by_name(dict.fromkeys(_find_newly_failing(context))))  # they finish in any order
     names = read_names(comparison.run, context.index, cases)
     for case in cases:
         outcome, tries = ConfirmationOutcome.CONFIRMED, "not run again"
         if (confirmation := confirmations.get(case)) is not None:
-            outcome, tries = confirmation.outcome, describe_tries(confirmation)
+            outcome, tries = confirmation.outcome, _describe_tries(confirmation)
         entry = find_accepted_case(comparison, suite, case)
         accepted = "" if entry is None else f"; accepted {entry.terms}"
         yield Finding(
@@ -59,7 +58,13 @@ def check_critical_cases(context: SuiteContext) -> Iterator[Finding]:
         )
 
 
-def describe_tries(confirmation: Confirmation) -> str:
+def find_confirmations(context: SuiteContext) -> dict[str, Confirmation]:
+    """The cases of the suite that ran again, by hash."""
+    known = confirmations_of(context.comparison.run) if does_count(TrialRole.RETRY, Use.FAILURES) else ()
+    return {each.case: each for each in known if each.suite == context.suite.label}
+
+
+def _describe_tries(confirmation: Confirmation) -> str:
     """How often a case failed again: `confirmed: failed 8 of 8 further tries, and 0 of 8 in the baseline`."""
     failures, base = confirmation.tries.count(False), confirmation.base_tries
     text = f"{confirmation.outcome}: failed {failures} of {len(confirmation.tries)} further tries"

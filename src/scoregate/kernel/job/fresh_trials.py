@@ -240,7 +240,7 @@ def _find_outcomes(run: Run, case: FailingCase) -> Iterator[tuple[int, bool]]:
             for row, case_hash in enumerate(suite.columns.hashes):
                 status = suite.columns.status(row)
                 if case_hash == case.case and status in (Status.PASSED, Status.FAILED):
-                    failed = {name for name, rows in suite.columns.failed.items() if row in rows}
+                    failed = suite.columns.failed_evaluators(row)
                     is_passed = status is Status.PASSED or (bool(failed) and failed <= case.ignored)
                     yield suite.columns.repeats[row], is_passed
 

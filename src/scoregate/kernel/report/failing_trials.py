@@ -13,7 +13,6 @@ from typing import TypeVar
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.flips import Flip
 from scoregate.kernel.types.records import record
-from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseKey, Status
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.text import rank_names
@@ -113,19 +112,15 @@ def interleave(items: Iterable[_T], group_of: Callable[[_T], Hashable]) -> list[
 def _lowest_score(suite: SuiteResult, row: int) -> float:
     return min(
         score if suite.evaluators[name].higher_is_better else 1 - score
-        for name in _failed_evaluators(suite.columns, row)
+        for name in suite.columns.failed_evaluators(row)
         for score in (suite.columns.score(name, row),)
     )
-
-
-def _failed_evaluators(columns: Columns, row: int) -> Iterator[str]:
-    return (name for name, rows in columns.failed.items() if row in rows)
 
 
 def _largest_drop(comparison: Comparison, flip: Flip) -> float:
     """The largest drop among the evaluators that fail the case now."""
     suite = comparison.run.suites[flip.suite]
-    failed = set(_failed_evaluators(suite.columns, flip.row))
+    failed = suite.columns.failed_evaluators(flip.row)
     falls = (
         (score - suite.columns.score(name, flip.row)) * (1 if suite.evaluators[name].higher_is_better else -1)
         for name, score in _baseline_scores(comparison, flip)

@@ -97,6 +97,10 @@ class Columns:
         """The status of the trial in a row."""
         return STATUSES[self.statuses[row]]
 
+    def failed_evaluators(self, row: int) -> set[str]:
+        """The evaluators in which a trial failed."""
+        return {name for name, rows in self.failed.items() if row in rows}
+
     def add(self, case: CaseResult) -> None:
         """Append a finished trial."""
         row = len(self.hashes)
