@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -119,6 +120,30 @@ def test_a_merged_run_has_the_attempts_of_its_legs(jobs: Jobs) -> None:
     assert "Pass rate of demo (a)" not in job.output
 
 
+def test_a_pull_request_says_how_many_of_its_pushes_were_measured(world: World) -> None:
+    world.branch()
+    world.commit()
+    old = world.open_pull_request()
+    world.workflow_run(events.pull_request(old)).created_at -= timedelta(days=900)
+    world.repo.workflow_run(event="pull_request", head_branch="change", name="lint", head_sha=old.head_sha)
+    world.repo.workflow_run(event="push", head_branch="change", head_sha=old.head_sha)
+    counts = []
+    for conclusion in ("cancelled", "success", "failure"):
+        world.project.git("checkout", "-q", "change")
+        world.commit()
+        world.check_out_merge(old)
+        event = events.pull_request(old)
+        run = world.workflow_run(event)
+        job = world.job(event, run=run)
+        run.conclusion = conclusion
+        counts.append(section_of(job)["measured_pushes"])
+    assert counts == [1, 1, 2]
+    assert "2 pushes of this pull request were measured" in job.comment
+    assert section_of(world.job(event, run=run, GITHUB_RUN_ATTEMPT="2"))["measured_pushes"] == 2
+    world.github.fail("GET", "*/actions/runs", status=403)
+    assert section_of(world.job(event, run=run))["measured_pushes"] == "unknown"
+
+
 def test_what_a_push_did_not_change_keeps_its_trials(world: World) -> None:
     """The first push breaks one of two suites for a while, and the second changes the other."""
     prepare(world)
@@ -135,7 +160,8 @@ def test_what_a_push_did_not_change_keeps_its_trials(world: World) -> None:
     world.commit()
     world.check_out_merge(pull)
     second = world.job(events.pull_request(pull))
-    assert section_of(second) == {"attempt": 1, "earlier": 0, "pushes": 1, "unchanged": ["one"], "not_counted": []}
+    unchanged = {"pushes": 1, "unchanged": ["one"], "measured_pushes": 2}
+    assert section_of(second) == {**NO_PUSHES, **unchanged, "attempt": 1, "earlier": 0}
     assert second.exit_code == 1, second.output
     assert "20 of 40 trials (50.0%)" in second.comment
 
@@ -151,9 +177,12 @@ def test_a_comment_on_a_forks_pull_request_counts_all_attempts(world: World, job
     assert jobs.attempt(bad=True).exit_code == 1
     assert jobs.attempt().exit_code == 1
     assert jobs.run is not None
+    first_push = world.repo.branch("main")
+    world.repo.workflow_run(event="pull_request", head_branch="change", head_repository=fork, head_sha=first_push)
     published = world.second_stage(jobs.run)
     assert "12 of 16 trials (75.0%)" in published.output
     (comment,) = pull.comments
+    assert "2 pushes of this pull request were measured" in comment.body
     assert "pooled with 1 earlier attempt" in comment.body
 
 

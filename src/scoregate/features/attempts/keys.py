@@ -38,7 +38,22 @@ class PooledRuns:
     gaps: tuple[str, ...] = ()
 
 
+@record
+class MeasuredPushes:
+    """How many pushes to a pull request were measured.
+
+    Attributes:
+        count: their number, with the one that is reported; None if GitHub does not say it.
+        is_all: whether there are no more.
+    """
+
+    count: int | None
+    is_all: bool = True
+
+
 KEPT: Slot[KeptRuns] = Slot("attempts.kept")
 """Until the run is recorded."""
 POOLED: Slot[PooledRuns] = Slot("attempts.pooled")
 """In a comparison."""
+PUSHES: Slot[MeasuredPushes] = Slot("attempts.pushes")
+"""In the slots of a job, and in its comparison."""

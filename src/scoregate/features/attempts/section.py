@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoregate.features.attempts.keys import POOLED
+from scoregate.features.attempts.keys import POOLED, PUSHES, MeasuredPushes, PooledRuns
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.report.text import display_name, one_line, shorten_list
 from scoregate.kernel.types.runs import number_format
@@ -14,10 +14,15 @@ _MOST_GAPS, _LONGEST_GAP = 5, 300
 
 
 def build_sections(judged: Judged) -> Iterator[Section]:
-    """How many attempts count, and which parts of them do not."""
-    pooled = judged.comparison.slots.get(POOLED)
-    if pooled is None:
-        return
+    """How many attempts count, which parts of them do not, and how many pushes were measured."""
+    slots = judged.comparison.slots
+    if (pooled := slots.get(POOLED)) is not None:
+        yield _describe_pooled(pooled)
+    if (pushes := slots.get(PUSHES)) is not None:
+        yield _describe_pushes(pushes)
+
+
+def _describe_pooled(pooled: PooledRuns) -> Section:
     sentences, summary = list[str](), ""
     if pooled.attempts:
         summary = f"attempt {pooled.number}, pooled with {pooled.attempts} earlier"
@@ -35,4 +40,13 @@ def build_sections(judged: Judged) -> Iterator[Section]:
         "unchanged": list(pooled.unchanged),
         "not_counted": list(pooled.gaps),
     }
-    yield Section("attempts", Place.VERDICT, summary=summary, sentences=tuple(sentences), data=data)
+    return Section("attempts", Place.VERDICT, summary=summary, sentences=tuple(sentences), data=data)
+
+
+def _describe_pushes(pushes: MeasuredPushes) -> Section:
+    if pushes.count is None:
+        return Section("attempts", Place.END, data={"measured_pushes": "unknown"})
+    number = str(pushes.count) if pushes.is_all else f"More than {pushes.count - 1}"
+    sentence = f"{number} pushes of this pull request were measured."
+    sentences = (sentence,) if pushes.count > 1 else ()
+    return Section("attempts", Place.END, sentences=sentences, data={"measured_pushes": pushes.count})

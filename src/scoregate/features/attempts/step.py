@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoregate.features.attempts.keys import KEPT, POOLED
+from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.types.runs.evidence import TrialRole
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
+    from scoregate.kernel.job.job import JobContext
     from scoregate.kernel.job.ports import Ports
     from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged
+    from scoregate.kernel.judge.settings import Settings
     from scoregate.kernel.types.runs.run import Run
     from scoregate.kernel.types.slots import Section, Slots
 
@@ -22,6 +24,13 @@ class AttemptsStep(Step):
     """Counts earlier attempts at the same code as repeats."""
 
     name = "attempts"
+
+    async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
+        if context.subject is None or context.subject.request is None:
+            return slots
+        from scoregate.features.attempts.measured_pushes import count_pushes
+
+        return slots.put(PUSHES, await count_pushes(context))
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
         from scoregate.features.attempts.earlier_runs import keep_earlier
@@ -36,13 +45,14 @@ class AttemptsStep(Step):
         return copy_earlier(run, kept)
 
     def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
-        if not (run.companions_of(TrialRole.MAIN) or run.companions_of(TrialRole.PUSH)):
-            return compare(run, baseline)
-        from scoregate.features.attempts.pooled_run import pool_earlier
+        counted = None
+        if run.companions_of(TrialRole.MAIN) or run.companions_of(TrialRole.PUSH):
+            from scoregate.features.attempts.pooled_run import pool_earlier
 
-        pooled, counted = pool_earlier(run, baseline.run_ids)
-        comparison = compare(pooled, baseline)
-        return replace(comparison, slots=comparison.slots.put(POOLED, counted))
+            run, counted = pool_earlier(run, baseline.run_ids)
+        comparison = compare(run, baseline)
+        kept = comparison.slots.put(POOLED, counted).put(PUSHES, slots.get(PUSHES))
+        return replace(comparison, slots=kept)
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.attempts.section import build_sections

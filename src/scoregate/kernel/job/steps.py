@@ -160,7 +160,7 @@ class Step(JudgeStep):
         return planned
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
-        """Find what else the run is compared with, before money is spent."""
+        """Find what else the run is compared with and reported with, before money is spent."""
         return slots
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:

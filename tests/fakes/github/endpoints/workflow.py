@@ -43,6 +43,7 @@ def get_run(call: Call) -> Answer:
 def list_runs(call: Call) -> Answer:
     """The runs of workflows, the newest first."""
     wanted = {name: call.query.get(name) for name in ("head_sha", "event", "status")}
+    wanted["head_branch"] = call.query.get("branch")
     found = [
         run
         for run in reversed(call.repo.runs.values())
