@@ -67,13 +67,14 @@ SET: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 KNOWN: tuple[tuple[str, RunFacts], ...] = (
     ("attempts", replace(PLAIN, runs=(RUN.add_companion(TrialRole.MAIN, RUN),))),
+    ("attempts", replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("attempts.pushes"), 1))),
+    ("attempts", replace(PLAIN, runs=(replace(RUN, slots=NO_SLOTS.put(Slot[int]("attempts.shards"), 1)),))),
     ("arms", replace(PLAIN, sources=(SOURCE, replace(SOURCE, arm=Arm.WITH)))),
     ("confirm", replace(PLAIN, runs=(replace(RUN, slots=RUN.slots.put(CONFIRMATIONS, ())),))),
     ("decline", replace(PLAIN, policy=Policy(Limits(more={"max_decline": {"*": 0.05}})))),
     ("decline", replace(PLAIN, runs=(replace(RUN, slots=Slots({"declined_from": "damaged"})),))),
     ("decline", replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("decline.earlier"), 1))),
     ("drift", replace(PLAIN, runs=(RUN.add_companion(TrialRole.CONTROL, RUN),))),
-    ("drift", replace(PLAIN, merges_shards=True)),
     ("exemptions", replace(PLAIN, slots=NO_SLOTS.put(EXEMPTIONS, Exemptions()))),
     ("foreign", replace(PLAIN, sources=(SOURCE, replace(SOURCE, foreign=True)))),
     ("gateway", replace(PLAIN, runs=(RUN, CALLS))),
@@ -103,6 +104,7 @@ def test_a_job_and_the_files_of_a_project_turn_features_on(tmp_path: Path) -> No
     assert set(list_names(replace(PLAIN, in_job=True))) == ALWAYS | {"exemptions", "resume"}
     again = replace(PLAIN, in_job=True, environ={"GITHUB_RUN_ATTEMPT": "2"})
     assert set(list_names(again)) == ALWAYS | {"attempts", "exemptions", "resume"}
+    assert set(list_names(replace(PLAIN, merges_shards=True))) == ALWAYS | {"attempts", "drift"}
     resumed = replace(PLAIN, slots=NO_SLOTS.put(Slot[int]("resume.request"), 1))
     assert set(list_names(resumed)) == ALWAYS | {"attempts", "resume"}
     project = replace(PLAIN, root=tmp_path)

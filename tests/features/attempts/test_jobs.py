@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,57 @@ def test_a_merged_run_has_the_attempts_of_its_legs(jobs: Jobs) -> None:
     assert "12 of 16 trials (75.0%)" in job.output
     assert "Pass rate of demo (b)" in job.output
     assert "Pass rate of demo (a)" not in job.output
+
+
+class Shards:
+    """The two shards of a job, one for each suite, and the job that merges what they left."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.jobs, self.world = jobs, jobs.world
+        self.run = jobs.world.workflow_run(jobs.event)
+
+    def attempt(self, number: int, suites: Sequence[str], *, bad: bool = False) -> Job:
+        """Run the shards of these suites again, and merge."""
+        state, environ = self.jobs.state, {"STATE": str(self.jobs.state), "GITHUB_RUN_ATTEMPT": str(number)}
+        (state / "bad").write_text("x") if bad else (state / "bad").unlink(missing_ok=True)
+        folders = self.world.folder / "shards"
+        for shard in ("1/2", "2/2"):
+            self.world.project.git("clean", "-qfdx")
+            plan = self.world.job(self.jobs.event, "plan", "--shards", "2", run=self.run, **environ)
+            name = re.findall(rf"{shard}.*evals/(.*)\.py", plan.output)[0]
+            if name in suites:
+                job = self.world.job(self.jobs.event, "run", "--shard", shard, run=self.run, **environ)
+                shutil.rmtree(folders / name, ignore_errors=True)
+                shutil.copytree(job.out / "run", folders / name)
+        self.world.project.git("clean", "-qfdx")
+        merge = ("merge", str(folders / "demo"), str(folders / "other"))
+        job = self.world.job(self.jobs.event, *merge, run=self.run, **environ)
+        self.run.upload(job.outputs["artifact-name"], job.out / "run", overwrite=True)
+        return job
+
+
+def test_shards_that_run_again_count_with_their_earlier_attempts(jobs: Jobs) -> None:
+    """A shard that does not run again has the same trials as before, which count once."""
+    world = jobs.world
+    text = (world.project.root / "evals/demo.py").read_text(encoding="utf-8")
+    world.project.write("evals/other.py", text.replace("id='demo'", "id='other'"))
+    world.commit()
+    jobs.event = events.push(world.repo)
+    shards, both = Shards(jobs), ("demo", "other")
+    assert shards.attempt(1, both, bad=True).exit_code == 1
+    alone = shards.attempt(2, ())
+    assert (alone.exit_code, section_of(alone)) == (1, {})
+    second = shards.attempt(3, both)
+    assert (second.exit_code, section_of(second)["earlier"]) == (1, 1), second.output
+    assert second.output.count("12 of 16 trials (75.0%)") == 2
+    third = shards.attempt(4, ("demo",))
+    assert (third.exit_code, section_of(third)["earlier"]) == (1, 2), third.output
+    assert "12 of 16 trials (75.0%)" in third.output
+    assert "Pass rate of other" in third.output
+    assert "Pass rate of demo" not in third.output
+    world.project.git("clean", "-qfdx")
+    fourth = shards.attempt(5, both)
+    assert (fourth.exit_code, section_of(fourth)["earlier"]) == (0, 3), fourth.output
 
 
 def test_a_pull_request_says_how_many_of_its_pushes_were_measured(world: World) -> None:

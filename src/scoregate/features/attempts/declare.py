@@ -12,7 +12,7 @@ _OF_PULL_REQUESTS = ("pull_request", "workflow_run")
 def _is_on(facts: RunFacts) -> bool:
     if any(run.companions_of(role) for run in facts.runs for role in (TrialRole.MAIN, TrialRole.PUSH)):
         return True
-    if facts.has_slot("attempts.pushes"):
+    if facts.merges_shards or facts.has_slot("attempts.pushes", "attempts.shards"):
         return True
     if facts.in_job:
         is_again = facts.environ.get("GITHUB_RUN_ATTEMPT", "1") != "1"

@@ -10,7 +10,8 @@ from pathlib import Path
 from anyio import to_thread
 
 from scoregate import __version__
-from scoregate.features.attempts.keys import KEPT, KeptRuns
+from scoregate.features.attempts.keys import KEPT, KeptRuns, MergedShards
+from scoregate.features.attempts.shards import leave_out_shards
 from scoregate.kernel.host import git
 from scoregate.kernel.job.earlier_attempts import (
     EarlierAttempts,
@@ -64,7 +65,8 @@ async def keep_earlier(planned: PlannedRun, ports: Ports) -> PlannedRun:
 
 async def _find_attempts(planned: PlannedRun, ports: Ports) -> tuple[PlannedRun, EarlierAttempts]:
     if planned.context.connection is not None:
-        return await find_attempts(planned)
+        slots, found = await find_attempts(planned.context, planned.slots)
+        return replace(planned, slots=slots), found
     # Variables of the environment can change what a suite measures. So outside of jobs, `--resume` has to say that
     # nothing changed.
     last = None if ports.requests.get(REQUEST) is None else await ports.read_previous_run()
@@ -108,6 +110,31 @@ def copy_earlier(run: Run, kept: KeptRuns) -> Run:
     for role, earlier in _write(kept):
         run = run.add_companion(role, earlier)
     return run
+
+
+def keep_merged(run: Run, shards: MergedShards, found: EarlierAttempts) -> Run:
+    """The run that was merged from shards, with the earlier attempts of its job as its companions.
+
+    Args:
+        run: the merged run.
+        shards: what it was merged from.
+        found: the earlier attempts.
+
+    Raises:
+        RecordError: a run can't be read, or the disk is full.
+    """
+    attempts, notices = list[Run](), [_NO_ATTEMPTS] if found.problem else []
+    for each in list_earlier(found.runs, TrialRole.MAIN):
+        if not each.scope.is_whole or each.code.version != __version__ or is_incomplete(each, shards.policy):
+            continue
+        if (own := run.conditions) is None or each.conditions is None or None in (own.tracked, each.conditions.tracked):
+            notices.append(f"attempt {each.end.attempt} does not count: it is unknown whether the code is the same")
+        elif (each.conditions.tracked, each.conditions.settings) != (own.tracked, own.settings):
+            notices.append(f"attempt {each.end.attempt} does not count: its code or its settings were others")
+        elif (new := leave_out_shards(each, shards.folders)) is not None:
+            attempts.append(new)
+    run = run.add_notices(*notices)
+    return copy_earlier(run, KeptRuns({TrialRole.MAIN: tuple(attempts[-_MOST:])}, shards.folder))
 
 
 def _write(kept: KeptRuns) -> list[tuple[TrialRole, Run]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
 
@@ -17,6 +18,21 @@ class KeptRuns:
 
     runs: Mapping[TrialRole, tuple[Run, ...]]
     folder: Path
+
+
+@record
+class MergedShards:
+    """What a run was merged from, while it is judged.
+
+    Attributes:
+        folders: the folders of the runs of shards, by the ids of the runs.
+        folder: the folder of the merged run.
+        policy: the policy of the project.
+    """
+
+    folders: Mapping[str, Path]
+    folder: Path
+    policy: Policy
 
 
 @record
@@ -53,6 +69,10 @@ class MeasuredPushes:
 
 KEPT: Slot[KeptRuns] = Slot("attempts.kept")
 """Until the run is recorded."""
+SHARDS: Slot[MergedShards] = Slot("attempts.shards")
+"""In a run that was merged here."""
+SHARD_RUNS: Slot[tuple[str, ...]] = Slot("shard_runs", tuple[str, ...])
+"""In a run that was merged from shards: the ids of their runs."""
 POOLED: Slot[PooledRuns] = Slot("attempts.pooled")
 """In a comparison."""
 PUSHES: Slot[MeasuredPushes] = Slot("attempts.pushes")

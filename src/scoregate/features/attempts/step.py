@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES
+from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES, SHARDS
 from scoregate.kernel.job.steps import PlannedRun, Step
 from scoregate.kernel.types.runs.evidence import TrialRole
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.judge.judgement import Baseline, CompareRuns, Judged
     from scoregate.kernel.judge.settings import Settings
     from scoregate.kernel.types.runs.run import Run
+    from scoregate.kernel.types.runs.run_scope import RunShard
     from scoregate.kernel.types.slots import Section, Slots
 
 
@@ -26,10 +28,12 @@ class AttemptsStep(Step):
     name = "attempts"
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
-        if context.subject is None or context.subject.request is None:
+        if context.connection is None:
             return slots
         from scoregate.features.attempts.measured_pushes import count_pushes
+        from scoregate.kernel.job.earlier_attempts import find_attempts
 
+        slots, _ = await find_attempts(context, slots)
         return slots.put(PUSHES, await count_pushes(context))
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
@@ -38,11 +42,22 @@ class AttemptsStep(Step):
         return await keep_earlier(planned, ports)
 
     def store(self, run: Run, slots: Slots) -> Run:
-        if (kept := slots.get(KEPT)) is None:
-            return run
-        from scoregate.features.attempts.earlier_runs import copy_earlier
+        if (kept := slots.get(KEPT)) is not None:
+            from scoregate.features.attempts.earlier_runs import copy_earlier
 
-        return copy_earlier(run, kept)
+            return copy_earlier(run, kept)
+        if (shards := run.slots.get(SHARDS)) is None:
+            return run
+        from scoregate.features.attempts.earlier_runs import keep_merged
+        from scoregate.kernel.job.earlier_attempts import FOUND
+
+        found = slots.get(FOUND)
+        return run if found is None else keep_merged(run, shards, found)
+
+    def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
+        from scoregate.features.attempts.shards import note_shards
+
+        return note_shards(run, shards, folder, settings)
 
     def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
         counted = None

@@ -75,7 +75,8 @@ async def _find_earlier_run(planned: PlannedRun, last: Path | None) -> tuple[Pla
         RecordError: there is none, or it can't be read.
     """
     if planned.context.connection is not None:
-        planned, attempts = await find_attempts(planned)
+        slots, attempts = await find_attempts(planned.context, planned.slots)
+        planned = replace(planned, slots=slots)
         if attempts.problem and not attempts.runs:
             raise RecordError(attempts.problem)
         run = attempts.runs[0] if attempts.runs else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from scoregate.errors import GitHubRefused
 from scoregate.kernel.host import git
 from scoregate.kernel.job.baseline.artifact import read_attempts, read_last_pushes
+from scoregate.kernel.job.job import JobContext
 from scoregate.kernel.job.steps import PlannedRun
 from scoregate.kernel.judge.settings.limit_fields import list_settings
 from scoregate.kernel.report.text import one_line
@@ -18,7 +19,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.run import Conditions, Run
-from scoregate.kernel.types.slots import Slot
+from scoregate.kernel.types.slots import Slot, Slots
 
 _MOST_FILES = 5
 _LOGS = (".log", "nohup.out")
@@ -36,19 +37,19 @@ FOUND: Slot[EarlierAttempts] = Slot("attempts.found")
 """The earlier attempts of the job, which are downloaded once for all features."""
 
 
-async def find_attempts(planned: PlannedRun) -> tuple[PlannedRun, EarlierAttempts]:
-    """The plan that keeps the earlier attempts of the job for other features, and these."""
-    connection, found = planned.context.connection, planned.slots.get(FOUND)
+async def find_attempts(context: JobContext, slots: Slots) -> tuple[Slots, EarlierAttempts]:
+    """The slots that keep the earlier attempts of the job for other features, and these."""
+    connection, found = context.connection, slots.get(FOUND)
     if found is not None:
-        return planned, found
+        return slots, found
     if connection is None or connection.api is None or connection.github.run_attempt < 2:
-        return planned, EarlierAttempts()
+        return slots, EarlierAttempts()
     try:
         runs, problem = await read_attempts(connection, connection.api)
         found = EarlierAttempts(tuple(runs), problem)
     except GitHubRefused as error:
         found = EarlierAttempts(problem=error.message)
-    return replace(planned, slots=planned.slots.put(FOUND, found)), found
+    return slots.put(FOUND, found), found
 
 
 async def find_pushes(planned: PlannedRun) -> EarlierAttempts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,6 +63,15 @@ def read_shard(folder: ShardFolder) -> ReadShard:
     return ReadShard(folder.path, folder.shard, replace(run, suites=suites, read=None, companions={}), trials, problems)
 
 
+def number_suites(suites: Iterable[SuiteResult]) -> Iterator[tuple[_Key, SuiteResult]]:
+    """Suites with what identifies each of them in all shards of a partition."""
+    seen = defaultdict[tuple[str | None, str, str], int](int)
+    for suite in suites:
+        plain = suite_key(suite)
+        yield (*plain, seen[plain]), suite
+        seen[plain] += 1
+
+
 @dataclass(slots=True)
 class ShardMerger:
     """The suites of a merged run, in the order of the shards, while their trials are added.
@@ -77,13 +86,9 @@ class ShardMerger:
 
     def add_suites(self, shard: ReadShard) -> None:
         """Add the suites of a shard, which must be the next one."""
-        seen = defaultdict[tuple[str | None, str, str], int](int)
         order = {key: index for index, key in enumerate(self.sources)}
         indices = []
-        for suite, trials in zip(shard.run.suites, shard.trials, strict=True):
-            plain = suite_key(suite)
-            key = (*plain, seen[plain])
-            seen[plain] += 1
+        for (key, suite), trials in zip(number_suites(shard.run.suites), shard.trials, strict=True):
             if key not in self.sources:
                 order[key] = len(order)
                 self.sources[key] = []
