@@ -157,6 +157,8 @@ def undocumented(module: str) -> Iterator[str]:
     members = (node for owner in documented if not owner.name.startswith("_") for node in owner.body)
     for node in (*tree.body, *members):
         is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if is_definition and "overload" in map(ast.unparse, node.decorator_list):
+            continue  # the function itself is described
         if is_definition and not node.name.startswith("_") and not ast.get_docstring(node):
             yield f"{module}.{node.name}"
 

@@ -11,36 +11,48 @@ if TYPE_CHECKING:
     from scoregate.client import Client as Judgeval
     from scoregate.enums import ExecutionMode, TestType
     from scoregate.evals import evaluate
+    from scoregate.evals.case import Case, ScoreContext
+    from scoregate.evals.typed_dataset import Dataset
     from scoregate.kernel.types.media import Media
     from scoregate.offline_tests import Tracer
 
-__all__ = ["Client", "ExecutionMode", "Judgeval", "Media", "TestType", "Tracer", "__version__", "evaluate"]
+__all__ = [
+    "Case",
+    "Client",
+    "Dataset",
+    "ExecutionMode",
+    "Judgeval",
+    "Media",
+    "ScoreContext",
+    "TestType",
+    "Tracer",
+    "__version__",
+    "evaluate",
+]
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+_MODULES = {
+    "Case": "evals.case",
+    "Client": "client",
+    "Dataset": "evals.typed_dataset",
+    "ExecutionMode": "enums",
+    "Judgeval": "client",
+    "Media": "kernel.types.media",
+    "ScoreContext": "evals.case",
+    "TestType": "enums",
+    "Tracer": "offline_tests",
+    "evaluate": "evals",
+}
+
+
 def __getattr__(name: str) -> object:
     """The names of `__all__`, imported when they are asked for. `Judgeval` is another name of `Client`."""
-    if name == "evaluate":
-        from scoregate.evals import evaluate
-
-        return evaluate
-    if name == "Media":
-        from scoregate.kernel.types.media import Media
-
-        return Media
-    if name in ("ExecutionMode", "TestType"):
-        from scoregate import enums
-
-        return getattr(enums, name)
-    if name == "Tracer":
-        from scoregate.offline_tests import Tracer
-
-        return Tracer
-    if name not in ("Client", "Judgeval"):
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from scoregate.client import Client
+    from importlib import import_module
 
-    return Client
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), "Client" if name == "Judgeval" else name)

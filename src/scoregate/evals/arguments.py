@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter
-from typing import Any
+from typing import Any, get_origin
 
 from scoregate.engine.signatures import read_parameters
 from scoregate.kernel.types.records import record
 
+CONTEXT = "(context)"
+"""The value of parameters that are annotated with `ScoreContext`, which no field can be named like."""
+_CONTEXT_NAME = re.compile(r"(?:^|\.)ScoreContext(?:\[|$)")
 _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
@@ -27,6 +31,11 @@ class Arguments:
     keywords: tuple[tuple[str, str], ...] = ()
     optional: frozenset[str] = frozenset()
     extra: tuple[str, ...] | None = ()
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the values that are passed."""
+        return {*self.positional, *(name for _, name in self.keywords)}
 
     def bind(self, values: Mapping[str, Any], fields: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of one call.
@@ -75,15 +84,17 @@ def read_arguments(
         return Arguments((default,))
     required = [each for each in parameters if each.default is Parameter.empty and each.kind not in _VARIABLE]
     candidates = required or [each for each in parameters if each.kind not in _VARIABLE]
-    unknown = [each.name for each in required if each.name not in known]
+    renamed = {each.name: CONTEXT for each in parameters if CONTEXT in known and _takes_context(each)}
+    unknown = [each.name for each in required if each.name not in known and each.name not in renamed]
     # A single parameter receives the default value, whatever its name is.
-    is_single = len(candidates) == 1 and candidates[0].name not in known
+    is_single = len(candidates) == 1 and candidates[0].name not in known and not renamed
     if unknown and not is_single:
         raise TypeError(
             f"no value is named like its parameter{'s' if len(unknown) > 1 else ''} {', '.join(map(repr, unknown))}; "
-            f"there are {', '.join(sorted(known))}"
+            f"there are {', '.join(sorted({*known} - {CONTEXT}))}"
         )
-    renamed = {candidates[0].name: default} if is_single else {}
+    if is_single:
+        renamed = {candidates[0].name: default}
     positional, keywords, optional = [], [], set()
     for each in parameters:
         name = renamed.get(each.name, each.name)
@@ -97,3 +108,12 @@ def read_arguments(
     has_extra = any(each.kind is Parameter.VAR_KEYWORD for each in parameters)
     shown = extra if extra is not None or not (positional or keywords) else ()
     return Arguments(tuple(positional), tuple(keywords), frozenset(optional), shown if has_extra else ())
+
+
+def _takes_context(parameter: Parameter) -> bool:
+    """Whether a parameter has the type `ScoreContext`, which the annotation may name as text."""
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        return _CONTEXT_NAME.search(annotation.strip("'\" ")) is not None
+    kind = get_origin(annotation) or annotation
+    return getattr(kind, "__name__", "") == "ScoreContext" and kind.__module__ == "scoregate.evals.case"

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from scoregate.engine.fingerprint import digest
 from scoregate.errors import NotRecordable
+from scoregate.evals.case import Case as GivenCase
 from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
 from scoregate.kernel.types.media import show_references, without_names
 from scoregate.kernel.types.suite import Case, Description
@@ -115,6 +116,8 @@ def is_pydantic_evals_object(value: object) -> bool:
 
 def _read_fields(item: Any) -> dict[Any, Any] | None:
     """The fields of an item; None if it is a plain value."""
+    if isinstance(item, GivenCase):
+        item = item.read_fields()
     if isinstance(item, Mapping):
         return dict(item)
     if isinstance(item, type):

@@ -7,9 +7,9 @@ may cost much, and nothing that they return would count.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, overload
 
 from scoregate.engine.driver import run_to_end
 from scoregate.engine.environment import Selection, select_suite
@@ -26,19 +26,78 @@ from scoregate.kernel.types.text import is_whole_number
 
 if TYPE_CHECKING:
     from scoregate.engine.eval_result import EvalResult
-
-Data: TypeAlias = str | Path | Iterable[Any] | AsyncIterable[Any]
-Tasks: TypeAlias = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
+    from scoregate.evals.checked_types import (
+        AnyData,
+        AnyScorers,
+        AnyTasks,
+        ExpectedT,
+        InputT,
+        OutputT,
+        TypedData,
+        TypedScorers,
+        TypedTasks,
+    )
 
 _NO_NAME = "(no name)"
+
+
+@overload
+def evaluate(
+    name: str | None = None,
+    *,
+    data: TypedData[InputT, ExpectedT],
+    task: TypedTasks[InputT, OutputT],
+    scorers: TypedScorers[InputT, OutputT, ExpectedT] = ...,
+    concurrency: int = ...,
+    repeats: int | None = ...,
+    timeout: float | None = ...,
+    retries: int = ...,
+    tags: Sequence[str] = ...,
+    cluster: str | None = ...,
+    assert_test: bool = ...,
+) -> EvalResult: ...
+
+
+@overload
+def evaluate(
+    name: str | None = None,
+    *,
+    data: TypedData[InputT, ExpectedT],
+    task: TypedTasks[InputT, Awaitable[OutputT]],
+    scorers: TypedScorers[InputT, OutputT, ExpectedT] = ...,
+    concurrency: int = ...,
+    repeats: int | None = ...,
+    timeout: float | None = ...,
+    retries: int = ...,
+    tags: Sequence[str] = ...,
+    cluster: str | None = ...,
+    assert_test: bool = ...,
+) -> EvalResult: ...
+
+
+@overload
+def evaluate(
+    name: str | None = None,
+    *,
+    data: AnyData,
+    task: AnyTasks,
+    scorers: AnyScorers = ...,
+    concurrency: int = ...,
+    repeats: int | None = ...,
+    timeout: float | None = ...,
+    retries: int = ...,
+    tags: Sequence[str] = ...,
+    cluster: str | None = ...,
+    assert_test: bool = ...,
+) -> EvalResult: ...
 
 
 def evaluate(
     name: str | None = None,
     *,
-    data: Data,
-    task: Tasks,
-    scorers: Iterable[Any] | Callable[..., Any] = (),
+    data: Any,
+    task: Any,
+    scorers: Any = (),
     concurrency: int = 10,
     repeats: int | None = None,
     timeout: float | None = None,
@@ -56,8 +115,9 @@ def evaluate(
 
     Args:
         name: the suite's name, which must not change; default: the name of the task. Several tasks need one.
-        data: the cases; or a path that ends in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or
-            to the calling file; or the name of a dataset of the store.
+        data: the cases, of the class `Case` if type checkers shall check the task and the scorers; or a path that ends
+            in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or to the calling file; or the name
+            of a dataset of the store.
         task: the function under test, sync (it runs in a worker thread) or async. It receives the fields of the case
             that its parameters name. If it has one parameter and there is no such field, it receives `input`. A dict of
             functions, or a list of named ones, makes a variant of each: all run on the same cases, and the result and

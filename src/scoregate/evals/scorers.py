@@ -15,7 +15,8 @@ from scoregate.engine.evaluators import make_scorer as make_evaluator_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_function, fingerprint_object
 from scoregate.engine.imports import relative_path
 from scoregate.engine.signatures import find_lambda_text
-from scoregate.evals.arguments import read_arguments
+from scoregate.evals.arguments import CONTEXT, read_arguments
+from scoregate.evals.case import ScoreContext
 from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydantic_evals_object
 from scoregate.evals.scores import ScoreReader, is_bool, make_threshold
 from scoregate.evals.task import Outcome
@@ -74,8 +75,8 @@ def _find_needed(given: Any, fields: Collection[str]) -> set[str]:
     """What a scorer asks for that must be recorded: the trace, the trajectory."""
     if not callable(given) or callable(getattr(given, "evaluate_test_case", None)):
         return set()
-    arguments = read_arguments(_called(given), {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
-    return {TRACE, TRAJECTORY}.intersection((*arguments.positional, *(name for _, name in arguments.keywords)))
+    names = read_arguments(_called(given), {*NAMES, CONTEXT, *fields}, OUTPUT, extra=_EXTRA).names
+    return {TRACE, TRAJECTORY} if CONTEXT in names else {TRACE, TRAJECTORY} & names
 
 
 def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:
@@ -184,7 +185,8 @@ def _find_fingerprint(given: Any, settings: Mapping[str, Any]) -> Fingerprint:
 
 
 def _make_score(function: Callable[..., Any], fields: Collection[str], reader: ScoreReader) -> Callable[..., Any]:
-    arguments = read_arguments(function, {*NAMES, *fields}, OUTPUT, extra=_EXTRA)
+    arguments = read_arguments(function, {*NAMES, CONTEXT, *fields}, OUTPUT, extra=_EXTRA)
+    list_values = _list_values_and_context if CONTEXT in arguments.names else _list_values
     place = _find_place(function)
 
     def read(result: Any) -> Any:
@@ -196,7 +198,7 @@ def _make_score(function: Callable[..., Any], fields: Collection[str], reader: S
             raise
 
     def call(row: Row, outcome: Outcome) -> Any:
-        positional, keywords = arguments.bind(_list_values(row, outcome), row.fields)
+        positional, keywords = arguments.bind(list_values(row, outcome), row.fields)
         return function(*positional, **keywords)
 
     async def score_in_loop(row: Row, outcome: Outcome) -> Any:
@@ -235,6 +237,11 @@ def _list_values(row: Row, outcome: Outcome) -> dict[str, Any]:
         TRACE: outcome.trace,
         TRAJECTORY: outcome.trajectory,
     }
+
+
+def _list_values_and_context(row: Row, outcome: Outcome) -> dict[str, Any]:
+    values = _list_values(row, outcome)
+    return {**values, CONTEXT: ScoreContext(**values)}
 
 
 def _adapt_evaluator(given: Any) -> Scorer:

@@ -1,0 +1,137 @@
+"""Cases, datasets and contexts with types, as a suite runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scoregate
+from scoregate import Case, Dataset, ScoreContext, evaluate
+from scoregate.evals import Trajectory
+
+
+@dataclass
+class Order:
+    size: str
+    number: int = 1
+
+
+def test_cases_of_the_class_are_cases_like_dicts() -> None:
+    cases = [Case("a", "A", id="first", metadata={"cost": 2}, tags=["critical"]), Case("b"), Case("c", None)]
+    dicts = [
+        {"input": "a", "expected": "A", "id": "first", "metadata": {"cost": 2}, "tags": ["critical"]},
+        {"input": "b"},
+        {"input": "c", "expected": None},
+    ]
+    assert [case.read_fields() for case in cases] == dicts
+    results = [evaluate("demo", data=data, task=str.upper, scorers=[expects]) for data in (cases, dicts)]
+    one, other = ([(each.hash, each.digest, each.name, each.tags) for each in result.cases] for result in results)
+    assert one == other
+    assert [error.message for result in results for error in result.errors] == []
+
+
+def expects(expected: Any, metadata: Any, tags: Any) -> bool:
+    return expected == "A" and metadata == {"cost": 2} and tags == ("critical",)
+
+
+def test_a_scorer_with_a_context_receives_everything_by_any_name() -> None:
+    seen = list[ScoreContext[str, str, str]]()
+
+    def compare(given: ScoreContext[str, str, str]) -> bool:
+        seen.append(given)
+        return given.output == given.expected
+
+    def weigh(output: str, about: scoregate.ScoreContext[str, str, str], factor: float = 0.5) -> float:
+        return factor * (about.output is output)
+
+    case = Case("a", "A", metadata={"cost": 2}, tags=["x"])
+    trajectory = Trajectory([], output="A")
+    result = evaluate("demo", data=[case], task=lambda _: trajectory, scorers=[compare, weigh])
+    assert [error.message for error in result.errors] == []
+    (trial,) = result.cases
+    assert trial.scores == {"compare": 1.0, "weigh": 0.5}
+    (context,) = seen
+    assert (context.input, context.expected, context.metadata, context.tags) == ("a", "A", {"cost": 2}, ("x",))
+    assert context.case is case
+    assert context.duration_s >= 0
+    assert context.trace is not None
+    assert context.trajectory == trajectory
+
+
+def test_annotations_that_are_no_texts_name_the_context_too() -> None:
+    def compare(given: Any) -> bool:
+        return bool(given.output == given.expected)
+
+    compare.__annotations__["given"] = ScoreContext[str, str, str]
+    assert evaluate("demo", data=[Case("a", "A")], task=str.upper, scorers=[compare]).pass_rate == 1
+    compare.__annotations__["given"] = ScoreContext
+    assert evaluate("demo", data=[Case("a", "A")], task=str.upper, scorers=[compare]).pass_rate == 1
+
+
+def test_a_parameter_of_another_class_with_a_like_name_is_the_output() -> None:
+    def check(given: MyScoreContext) -> bool:
+        return given == "A"  # type: ignore[comparison-overlap]
+
+    assert evaluate("demo", data=[{"input": "a"}], task=str.upper, scorers=[check]).pass_rate == 1
+
+
+class MyScoreContext:
+    """A class of a user."""
+
+
+def test_a_field_that_is_called_context_is_no_score_context() -> None:
+    result = evaluate(
+        "demo", data=[{"input": "a", "context": "b"}], task=str.upper, scorers=[lambda context: context == "b"]
+    )
+    assert result.pass_rate == 1
+
+
+YAML = """
+- {id: one, input: {size: M}, expected: "1", tags: [a]}
+- {input: {size: L, number: 2}, expected: "2"}
+"""
+LINES = """
+{"id": "one", "input": {"size": "M"}, "expected": "1", "tags": ["a"]}
+{"input": {"size": "L", "number": 2}, "expected": "2"}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("orders.yaml", YAML), ("orders.jsonl", LINES)])
+def test_a_file_is_read_as_cases_of_the_types(project: Path, name: str, text: str) -> None:
+    (project / name).write_text(text)
+    cases = Dataset.from_file(name, Order, str)
+    assert list(cases) == [Case(Order("M"), "1", id="one", tags=["a"]), Case(Order("L", 2), "2")]
+    assert len(cases) == 2
+    result = evaluate("demo", data=cases, task=lambda order: str(order.number), scorers=[same])
+    assert [error.message for error in result.errors] == []
+    assert result.pass_rate == 1
+
+
+def same(context: ScoreContext[Order, str, str]) -> bool:
+    return context.output == context.expected
+
+
+def test_values_of_other_types_are_errors_with_their_place(project: Path) -> None:
+    (project / "orders.jsonl").write_text('{"input": {"size": "M"}, "expected": "1"}\n{"input": {"seize": "L"}}\n')
+    result = evaluate("demo", data=Dataset.from_file("orders.jsonl", Order, str), task=str, scorers=[same])
+    (error,) = result.errors
+    assert "orders.jsonl:2: input.size: Field required" in error.message
+    assert "orders.jsonl:2: expected: Input should be a valid string" in error.message
+    assert len(result.cases) == 0
+    missing = evaluate("demo", data=Dataset.from_file("gone.csv", str, str), task=str)
+    assert "gone.csv" in missing.errors[0].message
+
+
+def test_a_case_shows_its_fields_and_has_no_hash() -> None:
+    assert repr(Case("a", 3, id=1)) == "Case(input='a', expected=3, id=1)"
+    assert Case("a") != Case("a", None)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Case("a"))
+
+
+def test_a_dataset_of_cases_can_be_read_again() -> None:
+    cases = Dataset(case for case in [Case("a", "A")])
+    assert [list(cases), list(cases)] == [[Case("a", "A")]] * 2
