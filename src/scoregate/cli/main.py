@@ -14,36 +14,49 @@ import click
 from scoregate import __version__
 from scoregate.errors import DiskFull, ScoregateError
 
-COMMANDS = {
-    "run": "run the suites, compare them with a baseline, apply the gates",
-    "exec": "run one command, in any language, instead of suites in Python",
-    "gateway": "keep the keys of models, and limit, count, record and replay calls in any language",
-    "plan": "divide the suites among shards, each of which is one job",
-    "list": "list the suites that would run, and why each was found",
-    "compare": "compare two runs",
-    "gate": "apply the gates of the current settings to a finished run",
-    "accept": "accept the regressions of the last run until a date",
-    "report": "write a finished run as JUnit, Markdown, JSON, HTML or console text",
-    "merge": "merge several runs, then gate and report them as one",
-    "publish": "post the comment for a fork's run (from a privileged workflow_run job)",
-    "answer": "answer a command in a comment on a pull request (from a job on issue_comment)",
-    "power": "estimate how many cases or repeats it takes to detect a drop",
-    "overrides": "list, add, remove, import and export corrections of judges",
-    "verdicts": "list, add, remove, import and export verdicts on pairs of outputs",
-    "history": "ask earlier runs for trends, flaky cases and costs",
-    "view": "open a local page that shows runs, compares them and follows one live",
-    "review": "open a local page to review battles and scores of judges",
-    "dataset": "list, show, extend, compare and delete datasets and their versions",
-    "testset": "list, show, import and export test sets, and run one",
-    "synthesize": "generate tests with a model, as a CSV file to review",
-    "agreement": "measure how well judges agree with people, as a gate if required",
-    "judge": "list, show, add, tag and compare versions of judges",
-    "config": "list, show, add and remove test configs",
-    "convert": "write suites from the configurations of promptfoo and OpenAI Evals",
-    "mcp": "answer questions of coding agents about the last run (an MCP server)",
-    "settings": "print every setting, its value and where it was set",
-    "init": "write a starter suite, settings and a workflow",
+COMMAND_GROUPS = {
+    "Run": {
+        "run": "run the suites, compare them with a baseline, apply the gates",
+        "plan": "estimate what a run will cost, and divide its suites among shards",
+        "list": "list the suites that would run, and why each was found",
+        "exec": "run one command, in any language, instead of suites in Python",
+        "gateway": "keep the keys of models, and limit, count, record and replay calls in any language",
+        "init": "write a starter suite, settings and a workflow",
+        "settings": "print every setting, its value and where it was set",
+    },
+    "Results": {
+        "gate": "apply the gates of the current settings to a finished run",
+        "report": "write a finished run as JUnit, Markdown, JSON, HTML or console text",
+        "compare": "compare two runs",
+        "accept": "accept the regressions of the last run until a date",
+        "merge": "merge several runs, then gate and report them as one",
+        "view": "open a local page that shows runs, compares them and follows one live",
+        "power": "estimate how many cases or repeats it takes to detect a drop",
+    },
+    "Data": {
+        "dataset": "list, show, extend, compare and delete datasets and their versions",
+        "testset": "list, show, import and export test sets, and run one",
+        "synthesize": "generate tests with a model, as a CSV file to review",
+        "config": "list, show, add and remove test configs",
+    },
+    "Review": {
+        "review": "open a local page to review battles and scores of judges",
+        "overrides": "list, add, remove, import and export corrections of judges",
+        "verdicts": "list, add, remove, import and export verdicts on pairs of outputs",
+        "agreement": "measure how well judges agree with people, as a gate if required",
+        "judge": "list, show, add, tag and compare versions of judges",
+    },
+    "History": {
+        "history": "ask earlier runs for trends, flaky cases and costs",
+    },
+    "Other tools": {
+        "convert": "write suites from the configurations of promptfoo and OpenAI Evals",
+        "mcp": "answer questions of coding agents about the last run (an MCP server)",
+        "publish": "post the comment for a fork's run (from a privileged workflow_run job)",
+        "answer": "answer a command in a comment on a pull request (from a job on issue_comment)",
+    },
 }
+COMMANDS = {name: summary for commands in COMMAND_GROUPS.values() for name, summary in commands.items()}
 # The entry point of the GitHub Action.
 HIDDEN = {"action"}
 # Commands whose outputs and summary later steps of a job use.
@@ -80,8 +93,10 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands with their summaries, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for title, commands in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), summary) for name, summary in commands.items()])
 
 
 def _import_command(name: str) -> click.Command:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
+from scoregate.cli.option_groups import RunCommand
 from scoregate.cli.options import (
     affected_option,
     approved_option,
@@ -35,7 +36,7 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import runs_elsewhere
 
 
-@click.command("run")
+@click.command("run", cls=RunCommand)
 @selection_options
 @baseline_options
 @out_option

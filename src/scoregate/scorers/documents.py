@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import islice
 from math import isclose, isfinite
 from typing import Any
 
@@ -140,12 +141,21 @@ def _check_json_equality(
         output = _parse(values.output)
     except ValueError as error:
         return pass_or_fail(False, str(error))
-    differences = []
-    for difference in _compare(wanted, output, (), [tuple(path.split(".")) for path in ignore], tolerance):
-        differences.append(difference)
-        if len(differences) == _MOST_DIFFERENCES:
-            break
+    differences = list_differences(wanted, output, ignore, tolerance)
     return pass_or_fail(not differences, "; ".join(differences))
+
+
+def list_differences(wanted: Any, output: Any, ignore: Iterable[str] = (), tolerance: float = 0.0) -> list[str]:
+    """The first differences of two JSON values, each with its path.
+
+    Args:
+        wanted: the expected value.
+        output: the other one.
+        ignore: paths that may differ.
+        tolerance: by how much numbers may differ.
+    """
+    found = _compare(wanted, output, (), [tuple(path.split(".")) for path in ignore], tolerance)
+    return list(islice(found, _MOST_DIFFERENCES))
 
 
 def _compare(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
-from scoregate.kernel.types.json_io import to_text
+from scoregate.kernel.types.json_io import to_plain_with_nan, to_text
 from scoregate.scorers.check import (
     Check,
     Values,
@@ -224,7 +224,24 @@ def _check_equality(
     reason = f"expected {to_text(wanted):.{_LONGEST}}"
     if not passed and to_text(output) == to_text(wanted):  # such as the text "2" from a CSV file, and the number 2
         reason = f"{reason} as {type(wanted).__name__}, not as {type(output).__name__}"
+    elif not passed and (differences := _find_differences(wanted, output)):
+        reason = differences
     return pass_or_fail(passed, reason)
+
+
+def _find_differences(wanted: Any, output: Any) -> str:
+    """Where two objects or two lists differ; empty for other values, and for sets, which have no order."""
+    if isinstance(wanted, set | frozenset) or isinstance(output, set | frozenset):
+        return ""
+    try:
+        plain = [to_plain_with_nan(each) for each in (wanted, output)]
+    except (TypeError, ValueError, RecursionError):  # an object that contains itself, for example
+        return ""
+    if not all(isinstance(each, dict) for each in plain) and not all(isinstance(each, list) for each in plain):
+        return ""
+    from scoregate.scorers.documents import list_differences
+
+    return "; ".join(list_differences(*plain))
 
 
 def _check_containment(values: Values, *, texts: Any, ignore_case: bool, needs: str, check: str) -> Evaluation:
