@@ -41,6 +41,15 @@ def traces(trace: Any) -> bool: return bool(trace)
 async def score_later(output: str) -> bool: return bool(output)
 def name_it(output: str) -> str: return output
 def ask_number(number: int) -> str: return str(number)
+@scorer(threshold=0.5)
+def rate(output: str) -> float: return len(output) / 9
+class Evaluator:
+    id = "own"
+    def evaluate_test_case(self, test_case: Any, output: Any) -> Any: ...
+class PydanticEvaluator:
+    def evaluate(self, ctx: Any) -> bool: return True
+def ask_with(input: str, metadata: Any) -> str: return input + str(metadata)
+def weigh(output: str, expected: str, metadata: Any) -> float: return 0.5
 def list_rows() -> Iterator[dict[str, Any]]: yield {}
 async def list_rows_later() -> AsyncIterator[dict[str, Any]]: yield {}
 
@@ -48,7 +57,7 @@ cases = [Case("a", "b"), Case("c", expected="d", id=3, tags=["critical"])]
 rows: list[Row] = [{"input": "a"}]
 """
 RIGHT = """
-evaluate("a", data=cases, task=ask)
+evaluate("a", data=cases, task=ask_with, scorers=[rate, weigh, Evaluator(), PydanticEvaluator()])
 evaluate("a", data=cases, task=ask, scorers=[read, compare, relate, contains(), lambda output: len(output) < 9])
 evaluate("a", data=cases, task=ask_later, scorers=[read, compare, score_later, traces, judge("Is it polite?")])
 evaluate("a", data=cases, task=ask_later, scorers=read)
@@ -64,7 +73,7 @@ evaluate("a", data=Path("cases.csv"), task=ask, scorers=[compare, read, is_large
 evaluate("a", data=[{"input": "a", "expected": 3}], task=ask, scorers=[contains(), length(max=3), lambda output: 0.5])
 evaluate("a", data=[Question("a")], task=ask)
 evaluate("a", data=[Order(size="a"), Pair("b"), "c", 4, None, [5]], task=ask)
-evaluate("a", data=rows, task=ask, scorers=[contains()])
+evaluate("a", data=rows, task=ask_with, scorers=[contains(), rate, Evaluator(), PydanticEvaluator()])
 evaluate("a", data=list_rows(), task=ask)
 evaluate("a", data=list_rows_later(), task=ask_later)
 evaluate(data="golden", task=ask, scorers=contains(), tags=["slow"], cluster="document", assert_test=True)
@@ -73,7 +82,7 @@ WRONG = """
 evaluate("a", data=cases, task=ask_number)
 evaluate("a", data=cases, task={"small": ask_number})
 evaluate("a", data=cases, task=3)
-evaluate("a", data=cases, task=ask, scorers=[is_large])
+evaluate("a", data=cases, task=ask, scorers=[is_large, scorer(is_large, threshold=0.5)])
 evaluate("a", data=cases, task=ask_later, scorers=[is_large])
 evaluate("a", data=cases, task=ask, scorers=[read_number])
 evaluate("a", data=cases, task=ask, scorers=[is_near])

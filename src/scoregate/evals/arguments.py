@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter
-from typing import Any, get_origin
+from typing import Any
 
 from scoregate.engine.signatures import read_parameters
+from scoregate.evals.annotations import takes_context
 from scoregate.kernel.types.records import record
 
 CONTEXT = "(context)"
 """The value of parameters that are annotated with `ScoreContext`, which no field can be named like."""
-_CONTEXT_NAME = re.compile(r"(?:^|\.)ScoreContext(?:\[|$)")
 _VARIABLE = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
@@ -84,7 +83,7 @@ def read_arguments(
         return Arguments((default,))
     required = [each for each in parameters if each.default is Parameter.empty and each.kind not in _VARIABLE]
     candidates = required or [each for each in parameters if each.kind not in _VARIABLE]
-    renamed = {each.name: CONTEXT for each in parameters if CONTEXT in known and _takes_context(each)}
+    renamed = {each.name: CONTEXT for each in parameters if CONTEXT in known and takes_context(each, function)}
     unknown = [each.name for each in required if each.name not in known and each.name not in renamed]
     # A single parameter receives the default value, whatever its name is.
     is_single = len(candidates) == 1 and candidates[0].name not in known and not renamed
@@ -110,10 +109,10 @@ def read_arguments(
     return Arguments(tuple(positional), tuple(keywords), frozenset(optional), shown if has_extra else ())
 
 
-def _takes_context(parameter: Parameter) -> bool:
-    """Whether a parameter has the type `ScoreContext`, which the annotation may name as text."""
-    annotation = parameter.annotation
-    if isinstance(annotation, str):
-        return _CONTEXT_NAME.search(annotation.strip("'\" ")) is not None
-    kind = get_origin(annotation) or annotation
-    return getattr(kind, "__name__", "") == "ScoreContext" and kind.__module__ == "scoregate.evals.case"
+def count_required(function: Callable[..., Any]) -> int:
+    """The number of parameters without a default."""
+    try:
+        parameters = read_parameters(function)
+    except ValueError:  # a function in C without a signature
+        return 1
+    return sum(each.default is Parameter.empty and each.kind not in _VARIABLE for each in parameters)

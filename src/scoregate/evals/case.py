@@ -19,7 +19,7 @@ _U = TypeVar("_U")
 
 
 class Case(Generic[_InputT_co, _ExpectedT_co]):
-    """A case of `evaluate` whose input and expected output have types. It can't be changed.
+    """A case of `evaluate` whose input and expected output have types.
 
     With cases of this class, type checkers compare the task and the scorers of `evaluate` with them.
     """
@@ -35,7 +35,7 @@ class Case(Generic[_InputT_co, _ExpectedT_co]):
         *,
         id: str | int | None = None,
         metadata: Mapping[str, Any] | None = None,
-        tags: Sequence[str] = (),
+        tags: str | Sequence[str] | None = None,
     ) -> None: ...
 
     @overload
@@ -46,7 +46,7 @@ class Case(Generic[_InputT_co, _ExpectedT_co]):
         *,
         id: str | int | None = None,
         metadata: Mapping[str, Any] | None = None,
-        tags: Sequence[str] = (),
+        tags: str | Sequence[str] | None = None,
     ) -> None: ...
 
     def __init__(
@@ -56,7 +56,7 @@ class Case(Generic[_InputT_co, _ExpectedT_co]):
         *,
         id: str | int | None = None,  # noqa: A002
         metadata: Mapping[str, Any] | None = None,
-        tags: Sequence[str] = (),
+        tags: str | Sequence[str] | None = None,
     ) -> None:
         """Make a case.
 
@@ -65,13 +65,14 @@ class Case(Generic[_InputT_co, _ExpectedT_co]):
             expected: the expected output; `expected=None` expects None.
             id: what identifies the case in all runs; default: a digest of the input.
             metadata: what scorers may need besides.
-            tags: its tags, such as "critical".
+            tags: its tags, such as ["critical"]; or one text with commas.
         """
         self.input: _InputT_co = input
         self.has_expected = expected is not ...
         given: Any = None if expected is ... else expected
         self.expected: _ExpectedT_co = given
-        self.id, self.metadata, self.tags = id, metadata, tuple(tags)
+        self.id, self.metadata = id, metadata
+        self.tags = tuple(tags.split(",") if isinstance(tags, str) else tags or ())
 
     def read_fields(self) -> dict[str, Any]:
         """The fields that it has, by the names that dicts of cases have."""
@@ -98,8 +99,8 @@ class ScoreContext(Generic[_InputT_co, _OutputT_co, _ExpectedT_co]):
         tags: the tags of the case.
         duration_s: how long the task took, in seconds.
         case: the case as it was given.
-        trace: the calls and spans of the task.
-        trajectory: the steps of an agent; None if nothing was recorded.
+        trace: the calls and spans of the task; recorded if the code of a scorer names it, otherwise None.
+        trajectory: the steps of an agent, likewise.
     """
 
     input: _InputT_co

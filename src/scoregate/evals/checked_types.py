@@ -32,13 +32,13 @@ ScoreResult: TypeAlias = Score | Awaitable[Score]
 class _Evaluator(Protocol):
     """An evaluator of `scoregate.testing`."""
 
-    evaluate_test_case: Callable[..., Any]
+    def evaluate_test_case(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
 class _PydanticEvaluator(Protocol):
     """An evaluator of pydantic_evals."""
 
-    evaluate: Callable[..., Any]
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
 AnyScorer: TypeAlias = Callable[..., ScoreResult] | _Evaluator | _PydanticEvaluator
@@ -70,6 +70,10 @@ class _ByOutputMetadata(Protocol[_Output_contra]):
     def __call__(self, *, output: _Output_contra, metadata: Any) -> ScoreResult: ...
 
 
+class _ByOutputExpectedMetadata(Protocol[_Output_contra, _Expected_contra]):
+    def __call__(self, *, output: _Output_contra, expected: _Expected_contra, metadata: Any) -> ScoreResult: ...
+
+
 class _ByOutputTrace(Protocol[_Output_contra]):
     def __call__(self, *, output: _Output_contra, trace: Any) -> ScoreResult: ...
 
@@ -93,6 +97,7 @@ TypedScorer: TypeAlias = (
     | _ByInputOutput[InputT, OutputT]
     | _ByInputOutputExpected[InputT, OutputT, ExpectedT]
     | _ByOutputMetadata[OutputT]
+    | _ByOutputExpectedMetadata[OutputT, ExpectedT]
     | _ByOutputTrace[OutputT]
     | _ByTrace
     | _ByTrajectory
@@ -119,6 +124,14 @@ class _ModelItem(Protocol):
 _Item: TypeAlias = dict[Any, Any] | Mapping[str, Any] | list[Any] | set[Any] | Hashable | _DataclassItem | _ModelItem
 AnyData: TypeAlias = str | Path | Iterable[_Item] | AsyncIterable[_Item]
 AnyTasks: TypeAlias = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Sequence[Callable[..., Any]]
+
+
+class TaskByName(Protocol[_Input_contra]):
+    """A task that also takes the metadata of the case. Scorers of its output are not checked."""
+
+    def __call__(self, *, input: _Input_contra, metadata: Any) -> Any: ...  # noqa: A002
+
+
 TypedTasks: TypeAlias = (
     Callable[[InputT], OutputT] | Mapping[str, Callable[[InputT], OutputT]] | Sequence[Callable[[InputT], OutputT]]
 )

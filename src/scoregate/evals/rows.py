@@ -61,6 +61,12 @@ class Row:
         """The field `expected`, or `expected_output`; None without one."""
         return self.fields.get(EXPECTED, self.fields.get(_OTHER_NAMES[EXPECTED]))
 
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The field `metadata`; empty if it is no mapping."""
+        given = self.fields.get(METADATA)
+        return given if isinstance(given, Mapping) else {}
+
     def find_hash(self) -> str:
         """The id of the case: the field `id`, otherwise a digest of the input.
 
@@ -138,7 +144,7 @@ class Cases:
     Args:
         repeats: the number of trials of each case.
         tags: tags of all cases.
-        cluster: the field whose value names the group of related cases.
+        cluster: the field, maybe of the metadata, whose value names the group of related cases.
     """
 
     repeats: int = 1
@@ -187,7 +193,10 @@ class Cases:
         )
 
     def _find_cluster(self, row: Row) -> str | None:
-        if self.cluster is None or (value := row.fields.get(self.cluster)) is None:
+        if self.cluster is None:
+            return None
+        value = row.fields.get(self.cluster, row.metadata.get(self.cluster))
+        if value is None:
             return None
         if not isinstance(value, str | int) or isinstance(value, bool):
             raise ValueError(f"its field {self.cluster!r:.60} names a cluster and must be a text, not {value!r:.60}")

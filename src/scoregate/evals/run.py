@@ -15,6 +15,7 @@ from scoregate.engine.driver import run_to_end
 from scoregate.engine.environment import Selection, select_suite
 from scoregate.engine.imports import find_caller_file
 from scoregate.engine.script_front import ScriptFront
+from scoregate.evals.case import Case as GivenCase
 from scoregate.evals.data import read_data
 from scoregate.evals.rows import Cases, Row
 from scoregate.evals.scorers import Scorers, build_scorers
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         ExpectedT,
         InputT,
         OutputT,
+        TaskByName,
         TypedData,
         TypedScorers,
         TypedTasks,
@@ -65,6 +67,23 @@ def evaluate(
     data: TypedData[InputT, ExpectedT],
     task: TypedTasks[InputT, Awaitable[OutputT]],
     scorers: TypedScorers[InputT, OutputT, ExpectedT] = ...,
+    concurrency: int = ...,
+    repeats: int | None = ...,
+    timeout: float | None = ...,
+    retries: int = ...,
+    tags: Sequence[str] = ...,
+    cluster: str | None = ...,
+    assert_test: bool = ...,
+) -> EvalResult: ...
+
+
+@overload
+def evaluate(
+    name: str | None = None,
+    *,
+    data: TypedData[InputT, ExpectedT],
+    task: TaskByName[InputT],
+    scorers: AnyScorers = ...,
     concurrency: int = ...,
     repeats: int | None = ...,
     timeout: float | None = ...,
@@ -132,7 +151,8 @@ def evaluate(
         timeout: seconds until a case is cancelled. A sync task can't be stopped: its thread goes on.
         retries: how often the task is called again after a time-out, a broken connection or a server's error.
         tags: tags of all cases, besides their own field `tags`.
-        cluster: the field that names the group of a case, such as its document; cases of a group are not independent.
+        cluster: the field, maybe of the metadata, that names the group of a case, such as its document; cases of a
+            group are not independent.
         assert_test: raise if a case fails or has an error, or if nothing could be measured.
 
     Returns:
@@ -204,12 +224,13 @@ def _build_suite(name: str, data: Any, task: Any, scorers: Any, options: _Option
     reader, limits = options.cases(selection, wrong_options), options.limits(wrong_options)
     rows = _read_rows(data, problems)
     fields = {field for row in rows for field in row.fields}
-    if reader.cluster is not None and rows and reader.cluster not in fields:
+    if reader.cluster is not None and rows and not any(reader.cluster in {*fields, *row.metadata} for row in rows):
         wrong_options.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
     problems += wrong_options
     tasks = list_tasks(task, problems)
     named = {None: task} if tasks is None else tasks
-    made = {key: _make_task(each, fields, problems, key) for key, each in named.items()}
+    are_typed = all(isinstance(row.case, GivenCase) for row in rows)
+    made = {key: _make_task(each, fields, problems, key, are_typed=are_typed) for key, each in named.items()}
     calls = {key: call for key, call in made.items() if call is not None}
     cases = list(reader.build(rows, problems))
     built = build_scorers(scorers, fields, problems) if rows else Scorers([])
@@ -243,14 +264,14 @@ def _read_rows(data: Any, problems: list[str]) -> list[Row]:
     return rows
 
 
-def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None) -> Any:
+def _make_task(task: Any, fields: set[str], problems: list[str], name: str | None, *, are_typed: bool) -> Any:
     if not callable(task):
         problems.append(f"task must be callable, not {task!r:.100}")
         return None
     if not fields:
         return None
     try:
-        return make_task(task, fields)
+        return make_task(task, fields, takes_input=are_typed)
     except TypeError as error:
         problems.append(f"the task{'' if name is None else f' {name!r}'} can't be called: {error}")
         return None

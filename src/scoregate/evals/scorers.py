@@ -15,6 +15,7 @@ from scoregate.engine.evaluators import make_scorer as make_evaluator_scorer
 from scoregate.engine.fingerprint import digest, fingerprint_function, fingerprint_object
 from scoregate.engine.imports import relative_path
 from scoregate.engine.signatures import find_lambda_text
+from scoregate.evals.annotations import list_names
 from scoregate.evals.arguments import CONTEXT, read_arguments
 from scoregate.evals.case import ScoreContext
 from scoregate.evals.rows import EXPECTED, INPUT, METADATA, TAGS, Row, is_pydantic_evals_object
@@ -76,7 +77,8 @@ def _find_needed(given: Any, fields: Collection[str]) -> set[str]:
     if not callable(given) or callable(getattr(given, "evaluate_test_case", None)):
         return set()
     names = read_arguments(_called(given), {*NAMES, CONTEXT, *fields}, OUTPUT, extra=_EXTRA).names
-    return {TRACE, TRAJECTORY} if CONTEXT in names else {TRACE, TRAJECTORY} & names
+    read = list_names(_called(given)) if CONTEXT in names else set()
+    return {TRACE, TRAJECTORY} & (names | ({TRACE, TRAJECTORY} if read is None else read))
 
 
 def _build_scorer(given: Any, fields: Collection[str]) -> Scorer:

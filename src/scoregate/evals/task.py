@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scoregate.engine.calls import is_async
 from scoregate.engine.trial import serialize_output, set_partial_output
 from scoregate.errors import AgentError
-from scoregate.evals.arguments import read_arguments
+from scoregate.evals.arguments import count_required, read_arguments
 from scoregate.evals.rows import EXPECTED, INPUT, Row
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.trajectories.trajectory import Trajectory
@@ -83,17 +83,19 @@ def _make_outcome(value: Any, duration_s: float) -> Outcome:
     return Outcome(value, duration_s)
 
 
-def make_task(task: Callable[..., Any], fields: Collection[str]) -> Callable[[Row], Any]:
+def make_task(task: Callable[..., Any], fields: Collection[str], *, takes_input: bool = False) -> Callable[[Row], Any]:
     """The function that calls the task with a row and returns the outcome; async if the task is.
 
     Args:
         task: the user's function.
         fields: the names of the fields of all cases.
+        takes_input: whether an only parameter receives the input whatever its name is, as the types of `Case` promise.
 
     Raises:
         TypeError: a parameter of the task matches no field.
     """
-    arguments = read_arguments(task, {*fields, INPUT, _CASE}, INPUT, extra=None)
+    is_single = takes_input and count_required(task) == 1
+    arguments = read_arguments(task, {INPUT} if is_single else {*fields, INPUT, _CASE}, INPUT, extra=None)
 
     def call(row: Row) -> Any:
         values = {INPUT: row.input, _CASE: row.fields.get(_CASE, row.case)}

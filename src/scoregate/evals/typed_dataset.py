@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from scoregate.errors import InvalidSuite
 from scoregate.evals.case import Case
 from scoregate.kernel.types.records import record
+
+if TYPE_CHECKING:
+    from scoregate.evals.rows import Row
 
 _InputT_co = TypeVar("_InputT_co", covariant=True)
 _ExpectedT_co = TypeVar("_ExpectedT_co", covariant=True)
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _MOST_PROBLEMS = 5
+_EXPECTED = ("expected", "expected_output")
+_FIELDS = ("input", "inputs", *_EXPECTED, "id", "metadata", "tags")
 
 
 class Dataset(Generic[_InputT_co, _ExpectedT_co]):
@@ -27,15 +32,25 @@ class Dataset(Generic[_InputT_co, _ExpectedT_co]):
     def __init__(self, cases: Iterable[Case[_InputT_co, _ExpectedT_co]]) -> None:
         self._cases = cases if isinstance(cases, _FileCases) else list(cases)
 
+    @overload
     @classmethod
-    def from_file(cls, path: str | Path, input_type: type[_T], expected_type: type[_U]) -> Dataset[_T, _U]:
+    def from_file(cls, path: str | Path, input_type: type[_T], expected_type: type[_U]) -> Dataset[_T, _U]: ...
+
+    @overload
+    @classmethod
+    def from_file(cls, path: str | Path, input_type: Any, expected_type: Any) -> Dataset[Any, Any]: ...
+
+    @classmethod
+    def from_file(cls, path: str | Path, input_type: Any, expected_type: Any) -> Dataset[Any, Any]:
         """The cases of a file, whose inputs and expected outputs are checked, and converted to these types.
 
         Args:
             path: a path that ends in .csv, .tsv, .json, .jsonl or .yaml, relative to the working directory or to the
                 file that calls `evaluate`. It is read when the cases are.
             input_type: the type of inputs: a pydantic model, a dataclass, a `TypedDict`, `str`, …
-            expected_type: the same of expected outputs.
+            expected_type: the same of expected outputs. A case without the field `expected` has none.
+
+        Fields besides those of a `Case` are in its metadata.
         """
         return Dataset(_FileCases(Path(path), input_type, expected_type))
 
@@ -46,9 +61,6 @@ class Dataset(Generic[_InputT_co, _ExpectedT_co]):
             InvalidSuite: the file can't be read, or a value isn't of its type.
         """
         return iter(self._cases)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 @record
@@ -72,7 +84,9 @@ class _FileCases:
         file = find_caller_file()
         cases = list[Case[Any, Any]]()
         for row in read_data(self.path, file and file.parent, problems):
-            read = {"input": (read_input, row.input), "expected": (read_expected, row.expected)}
+            read = {"input": (read_input, row.input)}
+            if any(name in row.fields for name in _EXPECTED):
+                read["expected"] = (read_expected, row.expected)
             values = dict[str, Any]()
             for name, (convert, value) in read.items():
                 try:
@@ -81,9 +95,19 @@ class _FileCases:
                     first = error.errors(include_url=False, include_input=False)[0]
                     problems.append(f"{row.place}: {'.'.join(map(str, (name, *first['loc'])))}: {first['msg']}")
             if len(values) == len(read):
-                given = {name: row.fields.get(name) for name in ("id", "metadata")}
-                cases.append(Case(**values, **given, tags=row.find_tags()))
+                cases.append(
+                    Case(**values, id=row.fields.get("id"), metadata=_find_metadata(row), tags=row.find_tags())
+                )
         if problems:
             more = f"; and {len(problems) - _MOST_PROBLEMS:,} more" if len(problems) > _MOST_PROBLEMS else ""
             raise InvalidSuite(f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}")
         return iter(cases)
+
+
+def _find_metadata(row: Row) -> Mapping[str, Any] | None:
+    """The metadata of a row with its other fields; None if there is nothing."""
+    given = row.fields.get("metadata")
+    others = {name: value for name, value in row.fields.items() if name not in _FIELDS}
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidSuite(f"{row.place}: its metadata must be a table, not {given!r:.60}")
+    return {**others, **(given or {})} or None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from scoregate.errors import MissingExtra
 from scoregate.grading.grade import PASS_AT_ONE
@@ -21,7 +21,7 @@ NO_TRAJECTORY = (
     "through a wrapped client, or install opentelemetry-sdk"
 )
 
-
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _TAKES_NONE = ("equals", "json_equals")
 
 
@@ -194,6 +194,30 @@ class WrappedScorer:
         return self.scored_function(*args, **kwargs)
 
 
+@overload
+def scorer(
+    function: _Function,
+    *,
+    name: str | None = ...,
+    threshold: Threshold | float | None = ...,
+    scale: tuple[float, float] | None = ...,
+    higher_is_better: bool = ...,
+    max_concurrency: int = ...,
+) -> _Function: ...
+
+
+@overload
+def scorer(
+    function: None = None,
+    *,
+    name: str | None = ...,
+    threshold: Threshold | float | None = ...,
+    scale: tuple[float, float] | None = ...,
+    higher_is_better: bool = ...,
+    max_concurrency: int = ...,
+) -> Callable[[_Function], _Function]: ...
+
+
 def scorer(
     function: Callable[..., Any] | None = None,
     *,
@@ -214,7 +238,7 @@ def scorer(
         max_concurrency: how many calls run at once.
 
     Returns:
-        The `WrappedScorer`, or a decorator that makes one.
+        A `WrappedScorer`, or a decorator that makes one. To type checkers it is the function, whose calls it takes.
 
     Raises:
         TypeError: the function is not callable.

@@ -166,6 +166,9 @@ def test_shards_that_run_again_count_with_their_earlier_attempts(jobs: Jobs) -> 
     third = shards.attempt(4, ("demo",))
     assert (third.exit_code, section_of(third)["earlier"]) == (1, 2), third.output
     assert "12 of 16 trials (75.0%)" in third.output
+    suites = ElementTree.parse(third.out / "junit.xml").findall(".//testsuite")
+    trials = {suite.get("name"): len(suite.findall("testcase")) for suite in suites}
+    assert (trials["demo"], trials["other"]) == (24, 16)
     assert "Pass rate of other" in third.output
     assert "Pass rate of demo" not in third.output
     world.project.git("clean", "-qfdx")
@@ -173,12 +176,30 @@ def test_shards_that_run_again_count_with_their_earlier_attempts(jobs: Jobs) -> 
     assert (fourth.exit_code, section_of(fourth)["earlier"]) == (0, 3), fourth.output
 
 
+def test_an_attempt_that_lost_a_shard_forgets_no_earlier_one(jobs: Jobs) -> None:
+    world = jobs.world
+    text = (world.project.root / "evals/demo.py").read_text(encoding="utf-8")
+    world.project.write("evals/other.py", text.replace("id='demo'", "id='other'"))
+    world.commit()
+    jobs.event = events.push(world.repo)
+    shards, both = Shards(jobs), ("demo", "other")
+    assert shards.attempt(1, both, bad=True).exit_code == 1
+    shutil.rmtree(world.folder / "shards" / "demo")
+    lost = shards.attempt(2, ())
+    assert "its run is missing" in lost.output
+    third = shards.attempt(3, both)
+    assert (third.exit_code, section_of(third)["earlier"]) == (1, 1), third.output
+    assert "12 of 16 trials (75.0%)" in third.output
+    assert "4 of 8 cases (50.0%)" in third.output  # reused from the second attempt: the same trials as in the first
+
+
 def test_a_pull_request_says_how_many_of_its_pushes_were_measured(world: World) -> None:
     world.branch()
     world.commit()
     old = world.open_pull_request()
     world.workflow_run(events.pull_request(old)).created_at -= timedelta(days=900)
-    world.repo.workflow_run(event="pull_request", head_branch="change", name="lint", head_sha=old.head_sha)
+    lint = {"name": "evals", "path": ".github/workflows/lint.yml"}
+    world.repo.workflow_run(event="pull_request", head_branch="change", head_sha=old.head_sha, **lint)
     world.repo.workflow_run(event="push", head_branch="change", head_sha=old.head_sha)
     counts = []
     for conclusion in ("cancelled", "success", "failure"):

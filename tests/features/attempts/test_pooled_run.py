@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.kernel.builders import ERROR, HALF, ExampleSuite, info, mark_source, run_of, scored
 
-from scoregate.features.attempts.keys import POOLED, PooledRuns
+from scoregate.features.attempts.keys import POOLED, SHARD_RUNS, PooledRuns, ShardRun
 from scoregate.features.attempts.pooled_run import pool_earlier
 from scoregate.features.attempts.step import STEP
 from scoregate.features.steps import load_all_steps, load_steps
@@ -64,6 +64,24 @@ def test_a_green_attempt_does_not_erase_a_red_one() -> None:
     assert [section.data for section in STEP.sections(judged)] == [
         {"attempt": 2, "earlier": 1, "pushes": 0, "unchanged": [], "not_counted": []}
     ]
+
+
+def from_shards(run: Run, *shards: tuple[str, int]) -> Run:
+    """A run that was merged from shards with these ids and numbers of trials."""
+    return replace(run, slots=run.slots.put(SHARD_RUNS, tuple(ShardRun(name, (number,)) for name, number in shards)))
+
+
+def test_a_shard_that_did_not_run_again_counts_once() -> None:
+    first = from_shards(attempt_of(0.0, 0.0, 1.0), ("a", 2), ("b", 1))
+    same = from_shards(attempt_of(0.0, 0.0, 1.0), ("a", 2), ("b", 1))
+    half = from_shards(attempt_of(1.0, 1.0, 1.0), ("c", 2), ("b", 1))
+    last = from_shards(attempt_of(0.5, 0.5, 0.5), ("d", 2), ("e", 1))
+    pooled, counted = pool_earlier(after(last, first, same, half))
+    assert scores_of(pooled) == [0.5, 0.5, 0.5, 0.0, 0.0, 1.0, 1.0, 1.0]
+    assert counted is not None
+    assert counted.attempts == 2
+    pooled, counted = pool_earlier(after(same, first))
+    assert (len(scores_of(pooled)), counted) == (3, None)
 
 
 def test_limits_count_all_attempts() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from anyio import to_thread
 
 from scoregate import __version__
+from scoregate.errors import RecordError
 from scoregate.features.attempts.keys import KEPT, KeptRuns, MergedShards
-from scoregate.features.attempts.shards import leave_out_shards
+from scoregate.features.attempts.shards import add_reused_shards, list_shard_runs
 from scoregate.kernel.host import git
 from scoregate.kernel.job.earlier_attempts import (
     EarlierAttempts,
@@ -117,24 +118,35 @@ def keep_merged(run: Run, shards: MergedShards, found: EarlierAttempts) -> Run:
 
     Args:
         run: the merged run.
-        shards: what it was merged from.
+        shards: where it is.
         found: the earlier attempts.
 
     Raises:
-        RecordError: a run can't be read, or the disk is full.
+        RecordError: the disk is full, or can't be written to.
     """
     attempts, notices = list[Run](), [_NO_ATTEMPTS] if found.problem else []
+    run = add_reused_shards(run, found.runs)
     for each in list_earlier(found.runs, TrialRole.MAIN):
         if not each.scope.is_whole or each.code.version != __version__ or is_incomplete(each, shards.policy):
             continue
-        if (own := run.conditions) is None or each.conditions is None or None in (own.tracked, each.conditions.tracked):
-            notices.append(f"attempt {each.end.attempt} does not count: it is unknown whether the code is the same")
-        elif (each.conditions.tracked, each.conditions.settings) != (own.tracked, own.settings):
-            notices.append(f"attempt {each.end.attempt} does not count: its code or its settings were others")
-        elif (new := leave_out_shards(each, shards.folders)) is not None:
-            attempts.append(new)
-    run = run.add_notices(*notices)
-    return copy_earlier(run, KeptRuns({TrialRole.MAIN: tuple(attempts[-_MOST:])}, shards.folder))
+        if reason := _describe_merged_difference(run, each):
+            notices.append(f"attempt {each.end.attempt} does not count: {reason}")
+        elif not list_shard_runs(each) <= list_shard_runs(run):
+            attempts.append(each)
+    return copy_earlier(run.add_notices(*notices), KeptRuns({TrialRole.MAIN: tuple(attempts[-_MOST:])}, shards.folder))
+
+
+def _describe_merged_difference(run: Run, earlier: Run) -> str:
+    """Why an earlier attempt does not count; empty if it does."""
+    try:
+        is_known = bool(list_shard_runs(earlier))
+    except RecordError as error:
+        return error.message
+    then, now = earlier.conditions, run.conditions
+    if not is_known or then is None or now is None or None in (then.tracked, now.tracked):
+        return "it is unknown whether the code is the same"
+    is_same = (then.tracked, then.settings) == (now.tracked, now.settings)
+    return "" if is_same else "its code or its settings were others"
 
 
 def _write(kept: KeptRuns) -> list[tuple[TrialRole, Run]]:

@@ -21,16 +21,20 @@ class KeptRuns:
 
 
 @record
-class MergedShards:
-    """What a run was merged from, while it is judged.
+class ShardRun:
+    """The run of a shard, and how many trials of each suite of the merged run it measured.
 
-    Attributes:
-        folders: the folders of the runs of shards, by the ids of the runs.
-        folder: the folder of the merged run.
-        policy: the policy of the project.
+    The trials of a suite are in the order of the shards.
     """
 
-    folders: Mapping[str, Path]
+    id: str
+    trials: tuple[int, ...]
+
+
+@record
+class MergedShards:
+    """The folder of a run that was merged here from shards, and the policy of the project."""
+
     folder: Path
     policy: Policy
 
@@ -71,9 +75,9 @@ KEPT: Slot[KeptRuns] = Slot("attempts.kept")
 """Until the run is recorded."""
 SHARDS: Slot[MergedShards] = Slot("attempts.shards")
 """In a run that was merged here."""
-SHARD_RUNS: Slot[tuple[str, ...]] = Slot("shard_runs", tuple[str, ...])
-"""In a run that was merged from shards: the ids of their runs."""
+SHARD_RUNS: Slot[tuple[ShardRun, ...]] = Slot("shard_runs", tuple[ShardRun, ...])
+"""In a run that was merged from shards."""
 POOLED: Slot[PooledRuns] = Slot("attempts.pooled")
 """In a comparison."""
 PUSHES: Slot[MeasuredPushes] = Slot("attempts.pushes")
-"""In the slots of a job, and in its comparison."""
+"""In the slots of a job on a pull request, and in its comparison; counted before it is reported."""

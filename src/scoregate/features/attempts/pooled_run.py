@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from scoregate.features.attempts.keys import PooledRuns
+from scoregate.features.attempts.shards import leave_out_shards, list_shard_runs
 from scoregate.kernel.compare.pooled_trials import TrialPool
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
 from scoregate.kernel.types.runs.evidence import TrialRole
@@ -26,9 +27,11 @@ def pool_earlier(run: Run, compared: Collection[str] = ()) -> tuple[Run, PooledR
     """
     pool = _Earlier(TrialPool.of(run))
     if run.scope.is_whole:
+        shards = set(list_shard_runs(run))
         for number, attempt in enumerate(run.companions_of(TrialRole.MAIN), 1):
             if attempt.id not in compared:
-                pool.add_attempt(attempt, number)
+                pool.add_attempt(leave_out_shards(attempt, shards), number)
+                shards |= list_shard_runs(attempt)
         pushes = () if run.companions_of(TrialRole.CONTROL) else run.companions_of(TrialRole.PUSH)
         states = digest_states(run) if pushes else {}
         for push in pushes:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES, SHARDS
-from scoregate.kernel.job.steps import PlannedRun, Step
+from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES, SHARDS, MeasuredPushes
+from scoregate.kernel.job.steps import FINISHED, PlannedRun, Step
 from scoregate.kernel.types.runs.evidence import TrialRole
 
 if TYPE_CHECKING:
@@ -28,13 +28,14 @@ class AttemptsStep(Step):
     name = "attempts"
 
     async def find_sides(self, context: JobContext, settings: Settings, slots: Slots) -> Slots:
-        if context.connection is None:
+        if context.subject is not None and context.subject.request is not None:
+            slots = slots.put(PUSHES, MeasuredPushes(None))
+        run = slots.get(FINISHED)
+        if run is None or run.slots.get(SHARDS) is None:
             return slots
-        from scoregate.features.attempts.measured_pushes import count_pushes
         from scoregate.kernel.job.earlier_attempts import find_attempts
 
-        slots, _ = await find_attempts(context, slots)
-        return slots.put(PUSHES, await count_pushes(context))
+        return (await find_attempts(context, slots))[0]
 
     async def finish_plan(self, planned: PlannedRun, ports: Ports) -> PlannedRun:
         from scoregate.features.attempts.earlier_runs import keep_earlier
@@ -68,6 +69,12 @@ class AttemptsStep(Step):
         comparison = compare(run, baseline)
         kept = comparison.slots.put(POOLED, counted).put(PUSHES, slots.get(PUSHES))
         return replace(comparison, slots=kept)
+
+    async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
+        from scoregate.features.attempts.measured_pushes import count_pushes
+
+        # Not before: slow answers to this must not delay the search for a baseline.
+        return replace(comparison, slots=comparison.slots.put(PUSHES, await count_pushes(context)))
 
     def sections(self, judged: Judged) -> Iterable[Section]:
         from scoregate.features.attempts.section import build_sections

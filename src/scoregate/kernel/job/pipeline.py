@@ -165,7 +165,7 @@ async def gate_finished_run(
     """
     steps = load(replace(reporting.context.facts, settings=settings, runs=(run,)))
     async with reporting.announce():
-        slots = await find_sides(steps, reporting.context, settings)
+        slots = await find_sides(steps, reporting.context, settings, finished=run)
         run = await to_thread.run_sync(reporting.apply_reviews, run)
         rerun = settings.baseline_kind is BaselineKind.RERUN
         baseline = _NOT_RUN if rerun else await find_baseline(settings, reporting)

@@ -16,7 +16,7 @@ from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.run_scope import RunShard
-from scoregate.kernel.types.slots import NO_SLOTS, Slots
+from scoregate.kernel.types.slots import NO_SLOTS, Slot, Slots
 
 if TYPE_CHECKING:
     from scoregate.kernel.compare.comparison import Comparison
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from scoregate.kernel.run.recording import Recorder
 
 INTERRUPTED = 130
+FINISHED: Slot[Run] = Slot("finished")
+"""In the slots of a job: the run that it judges, if that was made before."""
 
 OpenRecorder: TypeAlias = "AbstractAsyncContextManager[Recorder]"
 LoadSteps: TypeAlias = "Callable[[RunFacts], Sequence[Step]]"
@@ -265,9 +267,18 @@ async def finish_plan(steps: Sequence[Step], planned: PlannedRun, ports: Ports) 
     return planned
 
 
-async def find_sides(steps: Sequence[Step], context: JobContext, settings: Settings) -> Slots:
-    """What the hook of this name of all steps finds."""
-    slots = NO_SLOTS
+async def find_sides(
+    steps: Sequence[Step], context: JobContext, settings: Settings, *, finished: Run | None = None
+) -> Slots:
+    """What the hook of this name of all steps finds.
+
+    Args:
+        steps: the steps.
+        context: the context of the job.
+        settings: the settings of the project.
+        finished: the run that is judged, if it was made before.
+    """
+    slots = NO_SLOTS.put(FINISHED, finished)
     for step in steps:
         slots = await step.find_sides(context, settings, slots)
     return slots

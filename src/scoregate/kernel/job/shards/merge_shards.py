@@ -13,7 +13,7 @@ from pathlib import Path
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.ports import AmendRun
-from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_conditions, merge_ends
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.kernel.job.steps import LoadSteps
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
@@ -142,6 +142,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         started=min(run.started for run in runs),
         end=replace(end, complete=end.complete and not missing),
         code=merge_code(runs, settings.message),
+        conditions=merge_conditions(runs),
         scope=replace(
             runs[0].scope,
             skipped=join_names(run.scope.skipped for run in runs),

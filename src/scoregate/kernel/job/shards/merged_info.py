@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Sequence
 
 from scoregate import __version__
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS
-from scoregate.kernel.types.runs.run import Run, RunCode, RunEnd
+from scoregate.kernel.types.runs.run import Conditions, Run, RunCode, RunEnd
 from scoregate.kernel.types.slots import Slots
 
 
@@ -34,6 +35,23 @@ def merge_ends(runs: Sequence[Run]) -> RunEnd:
         complete=all(run.end.complete for run in runs),
         stopped="; ".join(dict.fromkeys(run.end.stopped for run in runs if run.end.stopped)),
         attempt=max((run.end.attempt for run in runs), default=1),
+    )
+
+
+def merge_conditions(runs: Sequence[Run]) -> Conditions | None:
+    """The conditions that all shards have. What differs between them is unknown, and settings have one digest."""
+    known = [run.conditions for run in runs]
+    conditions = [each for each in known if each is not None]
+    if not conditions or len(conditions) < len(known):
+        return None
+    first = conditions[0]
+    settings = sorted({each.settings for each in conditions})
+    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16).hexdigest()
+    return Conditions(
+        first.code if all(each.code == first.code for each in conditions) else None,
+        first.settings if len(settings) == 1 else digest,
+        first.tracked if all(each.tracked == first.tracked for each in conditions) else None,
+        first.untracked if all(each.untracked == first.untracked for each in conditions) else None,
     )
 
 
