@@ -69,6 +69,11 @@ class CaseList(Sequence[CaseResult]):
     def __repr__(self) -> str:
         return f"<{self._count} trials>"
 
+    def _repr_html_(self) -> str:
+        """A table for notebooks: failing cases first."""
+        cases = list(self._open())
+        return _html_cases(cases, list(dict.fromkeys(name for case in cases for name in case.scores)))
+
 
 @dataclass(frozen=True, slots=True)
 class ResultComparison:
@@ -93,6 +98,26 @@ class ResultComparison:
         lines += [f"newly failing: {one_line(name, _LONGEST_HTML_TEXT)}" for name in self.newly_failing]
         lines += [f"newly passing: {one_line(name, _LONGEST_HTML_TEXT)}" for name in self.newly_passing]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<ResultComparison {one_line('; '.join(str(self).splitlines()), _LONGEST_HTML_TEXT)}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: a row for each scorer, and the cases that changed."""
+        table = _html_table(("", "before", "now", "change", "interval", "result"), map(_list_row_cells, self.rows))
+        lists = (("newly failing", self.newly_failing), ("newly passing", self.newly_passing))
+        return table + "".join(
+            f"<p>{_html_text(f'{title}: {name}')}</p>" for title, names in lists for name in names[:_MOST_HTML_ROWS]
+        )
+
+
+def _list_row_cells(row: Row) -> tuple[str, ...]:
+    from scoregate.kernel.compare.estimates import Estimate
+
+    change = "" if row.delta is None else f"{row.delta:+.3f}"
+    known = row.estimate if isinstance(row.estimate, Estimate) else None
+    interval = "" if known is None else f"{known.low:+.3f} to {known.high:+.3f}"
+    return row.evaluator, _number(row.base), _number(row.mean), change, interval, row.label.replace("_", " ")
 
 
 def _number(value: float | None) -> str:
@@ -263,14 +288,9 @@ class EvalResult(SuiteResult):
         """A table for notebooks: failing cases first."""
         if self.variants:
             return "".join(each._repr_html_() for each in self.variants)
-        names = list(self.evaluators)
-        columns = ("", "input", "output", "expected", *names, "reasons")
-        heads = "".join(f"<th>{_html_text(column)}</th>" for column in columns)
-        cases = sorted(self.cases, key=lambda case: case.status not in _BAD)
-        rows = "".join(_html_row(case, names) for case in cases[:_MOST_HTML_ROWS])
-        more = f"<p>… and {len(cases) - _MOST_HTML_ROWS} more</p>" if len(cases) > _MOST_HTML_ROWS else ""
         problems = "".join(f"<p>{_html_text(error.message)}</p>" for error in self.errors)
-        return f"<p>{_html_text(self._describe())}</p>{problems}<table><tr>{heads}</tr>{rows}</table>{more}"
+        table = _html_cases(list(self.cases), list(self.evaluators))
+        return f"<p>{_html_text(self._describe())}</p>{problems}{table}"
 
 
 def make_skipped_result(suite: str) -> EvalResult:
@@ -289,13 +309,25 @@ def _shown_input(case: CaseResult) -> Any:
     return value["input"] if isinstance(value, dict) and "input" in value else value
 
 
-def _html_row(case: CaseResult, names: Sequence[str]) -> str:
+def _html_cases(cases: Sequence[CaseResult], names: Sequence[str]) -> str:
+    """Cases as a table, failing ones first."""
+    first = sorted(cases, key=lambda case: case.status not in _BAD)[:_MOST_HTML_ROWS]
+    table = _html_table(
+        ("", "input", "output", "expected", *names, "reasons"), (_list_cells(each, names) for each in first)
+    )
+    return f"{table}<p>… and {len(cases) - len(first)} more</p>" if len(cases) > len(first) else table
+
+
+def _list_cells(case: CaseResult, names: Sequence[str]) -> tuple[str, ...]:
     texts = [_text(each) for each in (_shown_input(case), case.output, case.expected)]
     scores = [_number(case.scores.get(name)) for name in names]
-    reasons = "; ".join(f"{name}: {reason}" for name, reason in case.reasons.items())
-    return (
-        f"<tr>{''.join(f'<td>{_html_text(text)}</td>' for text in (str(case.status), *texts, *scores, reasons))}</tr>"
-    )
+    return (str(case.status), *texts, *scores, "; ".join(f"{name}: {reason}" for name, reason in case.reasons.items()))
+
+
+def _html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{_html_text(each)}</th>" for each in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{_html_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _text(value: Any) -> str:

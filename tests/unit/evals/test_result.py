@@ -67,6 +67,9 @@ def test_the_table_for_notebooks_has_failing_cases_first_and_is_escaped() -> Non
     assert "<b>" not in html
     assert html.index("close?") < html.index("&lt;b&gt;open")
     assert "RuntimeError: no line" in html
+    table = run().cases._repr_html_()
+    assert table in html.replace("</p>", "</p>\n")
+    assert table.startswith("<table><tr><th></th><th>input</th><th>output</th><th>expected</th><th>has</th>")
 
 
 def test_results_are_compared_by_case() -> None:
@@ -75,6 +78,10 @@ def test_results_are_compared_by_case() -> None:
     assert set(comparison.newly_passing) == {"<b>open</b>?", "close?"}
     assert comparison.newly_failing == ()
     assert "has: 0.000 → 1.000" in str(comparison)
+    assert repr(comparison).startswith("<ResultComparison has: 0.000 → 1.000 (")
+    html = comparison._repr_html_()
+    assert "<td>has</td><td>0.000</td><td>1.000</td><td>+1.000</td>" in html
+    assert "<p>newly passing: &lt;b&gt;open&lt;/b&gt;?</p>" in html
 
 
 def test_a_result_is_a_data_frame() -> None:
