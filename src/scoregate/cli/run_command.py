@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import click
 
 from scoregate.cli.case_options import CaseFlags, case_options, split_nodes, with_selected_cases
-from scoregate.cli.option_groups import RunCommand
 from scoregate.cli.options import (
     affected_option,
     approved_option,
@@ -34,6 +34,52 @@ from scoregate.errors import UsageError
 from scoregate.kernel.judge.archive import INTERRUPTED, RUN_FILE, RUN_FOLDER
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import runs_elsewhere
+
+_OTHERS = "Other options"
+RUN_GROUPS: Mapping[str, Sequence[str]] = {
+    "Common options": (
+        "--baseline", "-k", "--last-failed", "--repeats", "--max-cases", "--model", "--cache", "--max-cost", "--watch",
+        "--verbose",
+    ),
+    "Suites and cases": (
+        "--suite", "--config", "--affected", "--sample", "--seed", "--failed-first", "-x", "--max-failures", "--resume",
+        "--force", "--working-directory",
+    ),
+    "Gates": (
+        "--min-pass-rate", "--max-drop", "--fail-on-regression", "--fail-on-broken-cases", "--max-error-rate",
+        "--confirm", "--policy-from",
+    ),
+    "Reports": ("--out", "--message", "--show-outputs", "--json", "--quiet"),
+    "Processes": (
+        "--max-suites", "--timeout", "--env-file", "--python", "--python-version", "--install", "--install-groups",
+        "--shard", "--partition", "--executor", "--scheduler", "--retries",
+    ),
+    "Calls of models": ("--max-tokens", "--gateway", "--cassettes"),
+    "Pull requests": (
+        "--base-branch", "--comment", "--annotations", "--check-run", "--key", "--github-token", "--approved",
+        "--allow-skip",
+    ),
+}  # fmt: skip
+"""Each option of `scoregate run` by one of its names. What is in no group follows under another title."""
+
+
+class RunCommand(click.Command):
+    """`scoregate run`, whose help has groups of options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by their groups."""
+        groups = {name: title for title, names in RUN_GROUPS.items() for name in names}
+        records: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*RUN_GROUPS, _OTHERS)}
+        for parameter in self.get_params(ctx):
+            if not isinstance(parameter, click.Option) or (record := parameter.get_help_record(ctx)) is None:
+                continue
+            name = next((each for each in parameter.opts if each in groups), "")
+            title = groups.get(name, _OTHERS)
+            records[title].append((RUN_GROUPS[title].index(name) if name else 0, record))
+        for title, rows in records.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([record for _, record in sorted(rows, key=lambda row: row[0])])
 
 
 @click.command("run", cls=RunCommand)

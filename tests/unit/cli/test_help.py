@@ -8,8 +8,7 @@ import click
 from click.testing import CliRunner
 
 from scoregate.cli.main import COMMAND_GROUPS, cli
-from scoregate.cli.option_groups import RUN_GROUPS
-from scoregate.cli.run_command import command
+from scoregate.cli.run_command import RUN_GROUPS, command
 
 
 def test_the_help_of_run_has_each_option_once_and_the_common_ones_first() -> None:
