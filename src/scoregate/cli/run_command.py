@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -68,18 +69,13 @@ class RunCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by their groups."""
-        groups = {name: title for title, names in RUN_GROUPS.items() for name in names}
-        records: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*RUN_GROUPS, _OTHERS)}
-        for parameter in self.get_params(ctx):
-            if not isinstance(parameter, click.Option) or (record := parameter.get_help_record(ctx)) is None:
-                continue
-            name = next((each for each in parameter.opts if each in groups), "")
-            title = groups.get(name, _OTHERS)
-            records[title].append((RUN_GROUPS[title].index(name) if name else 0, record))
-        for title, rows in records.items():
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl([record for _, record in sorted(rows, key=lambda row: row[0])])
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        named = {name: each for each in options for name in each.opts}
+        groups = {title: [named[name] for name in names] for title, names in RUN_GROUPS.items()}
+        groups[_OTHERS] = [each for each in options if each not in chain(*groups.values())]
+        for title, members in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([record for each in members if (record := each.get_help_record(ctx)) is not None])
 
 
 @click.command("run", cls=RunCommand)

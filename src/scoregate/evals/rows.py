@@ -21,10 +21,12 @@ INPUT, EXPECTED, METADATA, TAGS, ID = "input", "expected", "metadata", "tags", "
 # Names of the same fields in other frameworks.
 _OTHER_NAMES = {INPUT: "inputs", EXPECTED: "expected_output"}
 INPUTS = (INPUT, _OTHER_NAMES[INPUT])
+_EXPECTED = (EXPECTED, _OTHER_NAMES[EXPECTED])
 # JSON without it has no image and no audio.
 _MEDIA = '"sha256:'
 _TOOL, _ARGUMENTS = "tool", "arguments"
-_NO_INPUT = {EXPECTED, _OTHER_NAMES[EXPECTED], METADATA, TAGS, ID}
+_NO_INPUT = {*_EXPECTED, METADATA, TAGS, ID}
+FIELDS = {*INPUTS, *_NO_INPUT}
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Row:
     def has_input(self) -> bool:
         """Whether it has the field `input`, or `inputs`."""
         return any(name in self.fields for name in INPUTS)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether it has the field `expected`, or `expected_output`."""
+        return any(name in self.fields for name in _EXPECTED)
 
     @cached_property
     def input(self) -> Any:
@@ -207,7 +214,7 @@ def _select_name_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields that may name a case: its input, and not what is expected. A tool is named with its arguments."""
     if body.get(INPUT) is not None:
         return {INPUT: body[INPUT]}
-    named = {name: value for name, value in body.items() if name not in (EXPECTED, _OTHER_NAMES[EXPECTED], METADATA)}
+    named = {name: value for name, value in body.items() if name not in (*_EXPECTED, METADATA)}
     if isinstance(tool := named.get(_TOOL), str) and isinstance(arguments := named.get(_ARGUMENTS), Mapping):
         return {_TOOL: f"{tool} {dump(arguments).decode()}"}
     return named

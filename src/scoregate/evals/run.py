@@ -224,7 +224,8 @@ def _build_suite(name: str, data: Any, task: Any, scorers: Any, options: _Option
     reader, limits = options.cases(selection, wrong_options), options.limits(wrong_options)
     rows = _read_rows(data, problems)
     fields = {field for row in rows for field in row.fields}
-    if reader.cluster is not None and rows and not any(reader.cluster in {*fields, *row.metadata} for row in rows):
+    known = {*fields, *(name for row in rows for name in row.metadata)} if reader.cluster is not None else fields
+    if reader.cluster is not None and rows and reader.cluster not in known:
         wrong_options.append(f"no case has a field {reader.cluster!r:.60}, which `cluster` names")
     problems += wrong_options
     tasks = list_tasks(task, problems)

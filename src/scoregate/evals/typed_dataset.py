@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
+from scoregate.engine.imports import find_caller_file
 from scoregate.errors import InvalidSuite
 from scoregate.evals.case import Case
+from scoregate.evals.data import read_data
+from scoregate.evals.rows import EXPECTED, FIELDS, ID, INPUT, METADATA, Row
 from scoregate.kernel.types.records import record
-
-if TYPE_CHECKING:
-    from scoregate.evals.rows import Row
 
 _InputT_co = TypeVar("_InputT_co", covariant=True)
 _ExpectedT_co = TypeVar("_ExpectedT_co", covariant=True)
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _MOST_PROBLEMS = 5
-_EXPECTED = ("expected", "expected_output")
-_FIELDS = ("input", "inputs", *_EXPECTED, "id", "metadata", "tags")
 
 
 class Dataset(Generic[_InputT_co, _ExpectedT_co]):
@@ -74,9 +72,6 @@ class _FileCases:
     def __iter__(self) -> Iterator[Case[Any, Any]]:
         from pydantic import TypeAdapter, ValidationError
 
-        from scoregate.engine.imports import find_caller_file
-        from scoregate.evals.data import read_data
-
         problems = list[str]()
         read_input, read_expected = (
             TypeAdapter(each).validate_python for each in (self.input_type, self.expected_type)
@@ -84,9 +79,9 @@ class _FileCases:
         file = find_caller_file()
         cases = list[Case[Any, Any]]()
         for row in read_data(self.path, file and file.parent, problems):
-            read = {"input": (read_input, row.input)}
-            if any(name in row.fields for name in _EXPECTED):
-                read["expected"] = (read_expected, row.expected)
+            read = {INPUT: (read_input, row.input)}
+            if row.has_expected:
+                read[EXPECTED] = (read_expected, row.expected)
             values = dict[str, Any]()
             for name, (convert, value) in read.items():
                 try:
@@ -95,9 +90,7 @@ class _FileCases:
                     first = error.errors(include_url=False, include_input=False)[0]
                     problems.append(f"{row.place}: {'.'.join(map(str, (name, *first['loc'])))}: {first['msg']}")
             if len(values) == len(read):
-                cases.append(
-                    Case(**values, id=row.fields.get("id"), metadata=_find_metadata(row), tags=row.find_tags())
-                )
+                cases.append(Case(**values, id=row.fields.get(ID), metadata=_find_metadata(row), tags=row.find_tags()))
         if problems:
             more = f"; and {len(problems) - _MOST_PROBLEMS:,} more" if len(problems) > _MOST_PROBLEMS else ""
             raise InvalidSuite(f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}")
@@ -106,8 +99,8 @@ class _FileCases:
 
 def _find_metadata(row: Row) -> Mapping[str, Any] | None:
     """The metadata of a row with its other fields; None if there is nothing."""
-    given = row.fields.get("metadata")
-    others = {name: value for name, value in row.fields.items() if name not in _FIELDS}
+    given = row.fields.get(METADATA)
+    others = {name: value for name, value in row.fields.items() if name not in FIELDS}
     if given is not None and not isinstance(given, Mapping):
         raise InvalidSuite(f"{row.place}: its metadata must be a table, not {given!r:.60}")
     return {**others, **(given or {})} or None

@@ -127,6 +127,10 @@ class Shards:
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs, self.world = jobs, jobs.world
+        text = (self.world.project.root / "evals/demo.py").read_text(encoding="utf-8")
+        self.world.project.write("evals/other.py", text.replace("id='demo'", "id='other'"))
+        self.world.commit()
+        jobs.event = events.push(self.world.repo)
         self.run = jobs.world.workflow_run(jobs.event)
 
     def attempt(self, number: int, suites: Sequence[str], *, bad: bool = False) -> Job:
@@ -151,12 +155,7 @@ class Shards:
 
 def test_shards_that_run_again_count_with_their_earlier_attempts(jobs: Jobs) -> None:
     """A shard that does not run again has the same trials as before, which count once."""
-    world = jobs.world
-    text = (world.project.root / "evals/demo.py").read_text(encoding="utf-8")
-    world.project.write("evals/other.py", text.replace("id='demo'", "id='other'"))
-    world.commit()
-    jobs.event = events.push(world.repo)
-    shards, both = Shards(jobs), ("demo", "other")
+    world, shards, both = jobs.world, Shards(jobs), ("demo", "other")
     assert shards.attempt(1, both, bad=True).exit_code == 1
     alone = shards.attempt(2, ())
     assert (alone.exit_code, section_of(alone)) == (1, {})
@@ -177,12 +176,7 @@ def test_shards_that_run_again_count_with_their_earlier_attempts(jobs: Jobs) -> 
 
 
 def test_an_attempt_that_lost_a_shard_forgets_no_earlier_one(jobs: Jobs) -> None:
-    world = jobs.world
-    text = (world.project.root / "evals/demo.py").read_text(encoding="utf-8")
-    world.project.write("evals/other.py", text.replace("id='demo'", "id='other'"))
-    world.commit()
-    jobs.event = events.push(world.repo)
-    shards, both = Shards(jobs), ("demo", "other")
+    world, shards, both = jobs.world, Shards(jobs), ("demo", "other")
     assert shards.attempt(1, both, bad=True).exit_code == 1
     shutil.rmtree(world.folder / "shards" / "demo")
     lost = shards.attempt(2, ())

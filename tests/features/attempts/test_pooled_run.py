@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from tests.unit.kernel.builders import ERROR, HALF, ExampleSuite, info, mark_source, run_of, scored
 
-from scoregate.features.attempts.keys import POOLED, SHARD_RUNS, PooledRuns, ShardRun
+from scoregate.features.attempts.keys import POOLED, PooledRuns
 from scoregate.features.attempts.pooled_run import pool_earlier
 from scoregate.features.attempts.step import STEP
 from scoregate.features.steps import load_all_steps, load_steps
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.compare.comparison_rows import RowLabel
+from scoregate.kernel.job.shards.merged_info import SHARD_RUNS, ShardRun
 from scoregate.kernel.judge.archive import ATTEMPT, RunWriter, read_run
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged

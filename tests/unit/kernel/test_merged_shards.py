@@ -53,6 +53,6 @@ def test_a_merged_run_says_what_stopped_any_shard() -> None:
         )
         for n, run in enumerate(runs, 1)
     ]
-    merging: Any = SimpleNamespace(results=list, labels=dict)
+    merging: Any = SimpleNamespace(results=list, labels=dict, list_runs=lambda _: ())
     merged = merge_shards._make_run(shards, (), merging, Settings())
     assert (merged.end.stopped, merged.end.complete) == ("1 case failed", False)

@@ -29,6 +29,7 @@ from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter
 from scoregate.kernel.judge.archive.folder import name_companion
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.runs.evidence import TrialRole
+from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.runs.suite_states import digest_states
 
@@ -79,9 +80,13 @@ def _list_candidates(found: EarlierAttempts, role: TrialRole, planned: PlannedRu
     policy = planned.settings.policy()
     used = planned.baseline.run_ids.union(each.id for each in planned.plan.offered)
     for run in list_earlier(found.runs, role):
-        is_usable = run.scope.is_whole and run.code.version == __version__ and run.id not in used
-        if is_usable and not is_incomplete(run, policy):
+        if run.id not in used and _is_usable(run, policy):
             yield run
+
+
+def _is_usable(run: Run, policy: Policy) -> bool:
+    """Whether a run is whole and complete, and of this version."""
+    return run.scope.is_whole and run.code.version == __version__ and not is_incomplete(run, policy)
 
 
 async def _select_same_code(found: EarlierAttempts, planned: PlannedRun) -> tuple[list[Run], list[str]]:
@@ -127,7 +132,7 @@ def keep_merged(run: Run, shards: MergedShards, found: EarlierAttempts) -> Run:
     attempts, notices = list[Run](), [_NO_ATTEMPTS] if found.problem else []
     run = add_reused_shards(run, found.runs)
     for each in list_earlier(found.runs, TrialRole.MAIN):
-        if not each.scope.is_whole or each.code.version != __version__ or is_incomplete(each, shards.policy):
+        if not _is_usable(each, shards.policy):
             continue
         if reason := _describe_merged_difference(run, each):
             notices.append(f"attempt {each.end.attempt} does not count: {reason}")

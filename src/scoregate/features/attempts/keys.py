@@ -21,17 +21,6 @@ class KeptRuns:
 
 
 @record
-class ShardRun:
-    """The run of a shard, and how many trials of each suite of the merged run it measured.
-
-    The trials of a suite are in the order of the shards.
-    """
-
-    id: str
-    trials: tuple[int, ...]
-
-
-@record
 class MergedShards:
     """The folder of a run that was merged here from shards, and the policy of the project."""
 
@@ -75,8 +64,6 @@ KEPT: Slot[KeptRuns] = Slot("attempts.kept")
 """Until the run is recorded."""
 SHARDS: Slot[MergedShards] = Slot("attempts.shards")
 """In a run that was merged here."""
-SHARD_RUNS: Slot[tuple[ShardRun, ...]] = Slot("shard_runs", tuple[ShardRun, ...])
-"""In a run that was merged from shards."""
 POOLED: Slot[PooledRuns] = Slot("attempts.pooled")
 """In a comparison."""
 PUSHES: Slot[MeasuredPushes] = Slot("attempts.pushes")

@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from scoregate.errors import RecordError
-from scoregate.features.attempts.keys import SHARD_RUNS, SHARDS, MergedShards, ShardRun
-from scoregate.kernel.job.shards.shard_results import number_suites
-from scoregate.kernel.judge.archive import amend_run, read_run
-from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.job.shards.merged_info import SHARD_RUNS, ShardRun
 from scoregate.kernel.types.runs.cases import CaseKey, CaseResult
 from scoregate.kernel.types.runs.reuse import REUSED_FROM
 from scoregate.kernel.types.runs.run import Run
-from scoregate.kernel.types.runs.run_scope import RunShard
-
-
-def note_shards(run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
-    """The merged run with the runs of its shards, and how many trials of each suite each of them measured.
-
-    Raises:
-        RecordError: a run can't be read, or the merged one can't be written.
-    """
-    places = {key: index for index, (key, _) in enumerate(number_suites(run.suites))}
-    known = defaultdict[int, set[CaseKey]](set)
-    parts = list[ShardRun]()
-    for path in shards:  # in the order in which they were merged
-        shard, trials = read_run(path), [0] * len(run.suites)
-        for key, suite in number_suites(shard.suites):
-            index, columns = places[key], suite.columns
-            new = {columns.key(row) for row in range(len(columns))} - known[index]
-            known[index] |= new
-            trials[index] = len(new)
-        parts.append(ShardRun(shard.id, tuple(trials)))
-    noted = replace(run, slots=run.slots.put(SHARD_RUNS, tuple(parts)))
-    amend_run(folder, noted)
-    return replace(noted, slots=noted.slots.put(SHARDS, MergedShards(folder, settings.policy())))
 
 
 def list_shard_runs(run: Run) -> frozenset[str]:

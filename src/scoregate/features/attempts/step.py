@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES, SHARDS, MeasuredPushes
+from scoregate.features.attempts.keys import KEPT, POOLED, PUSHES, SHARDS, MeasuredPushes, MergedShards
 from scoregate.kernel.job.steps import FINISHED, PlannedRun, Step
 from scoregate.kernel.types.runs.evidence import TrialRole
 
@@ -56,9 +56,7 @@ class AttemptsStep(Step):
         return run if found is None else keep_merged(run, shards, found)
 
     def merge_shards(self, run: Run, shards: Mapping[Path, RunShard], folder: Path, settings: Settings) -> Run:
-        from scoregate.features.attempts.shards import note_shards
-
-        return note_shards(run, shards, folder, settings)
+        return replace(run, slots=run.slots.put(SHARDS, MergedShards(folder, settings.policy())))
 
     def around_compare(self, slots: Slots, compare: CompareRuns, run: Run, baseline: Baseline) -> Comparison:
         counted = None
@@ -71,6 +69,8 @@ class AttemptsStep(Step):
         return replace(comparison, slots=kept)
 
     async def before_report(self, comparison: Comparison, context: JobContext) -> Comparison:
+        if comparison.slots.get(PUSHES) is None:
+            return comparison
         from scoregate.features.attempts.measured_pushes import count_pushes
 
         # Not before: slow answers to this must not delay the search for a baseline.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import uuid
 from collections import Counter, defaultdict
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from scoregate import __version__
 from scoregate.errors import RecordError, UsageError
-from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_ends
+from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_conditions, merge_ends
 from scoregate.kernel.judge.archive import RUN_FOLDER, RunWriter, latest_run, read_run
 from scoregate.kernel.judge.archive.folder import COPIES, name_companion
 from scoregate.kernel.judge.settings import Settings
@@ -22,7 +21,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, confirmations_of
 from scoregate.kernel.types.runs.dependencies import RunDependencies, merge_matrix_dependencies
 from scoregate.kernel.types.runs.evidence import TrialRole
-from scoregate.kernel.types.runs.run import Conditions, Run, Script
+from scoregate.kernel.types.runs.run import Run, Script
 from scoregate.kernel.types.runs.run_scope import RunScope
 from scoregate.kernel.types.slots import NO_SLOTS
 
@@ -173,7 +172,7 @@ def _merge(matrix: Sequence[MatrixRun], settings: Settings, *, labels: Mapping[s
         model_calls=tuple(
             replace(calls, suite=f"{each.name}: {calls.suite}") for each in matrix for calls in each.run.model_calls
         ),
-        conditions=_merge_conditions(matrix),
+        conditions=merge_conditions([(each.name, each.run) for each in matrix]),
         dependencies=_merge_dependencies(matrix),
     )
 
@@ -183,18 +182,6 @@ def _merge_dependencies(matrix: Sequence[MatrixRun]) -> RunDependencies:
     is_same_version = all(each.run.code.version == __version__ for each in matrix)
     runs = [(each.name, each.run.dependencies) for each in matrix]
     return merge_matrix_dependencies(runs) if is_same_version else RunDependencies()
-
-
-def _merge_conditions(matrix: Sequence[MatrixRun]) -> Conditions | None:
-    """The conditions that all runs have; digests of them all where they differ, such as for several models."""
-    known = [each.run.conditions for each in matrix]
-    if not known or None in known:
-        return None
-    conditions = [each for each in known if each is not None]
-    codes, settings = {each.code for each in conditions}, {each.settings for each in conditions}
-    named = sorted((each.name, own.settings) for each, own in zip(matrix, conditions, strict=True))
-    digest = hashlib.blake2b(repr(named).encode(), digest_size=16).hexdigest()
-    return Conditions(codes.pop() if len(codes) == 1 else None, settings.pop() if len(settings) == 1 else digest)
 
 
 def _label(label: str, matrix_run: MatrixRun, labels: Mapping[str, int]) -> str:

@@ -13,7 +13,15 @@ from pathlib import Path
 from scoregate.errors import RecordError, UsageError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.ports import AmendRun
-from scoregate.kernel.job.shards.merged_info import check_slots, join_names, merge_code, merge_conditions, merge_ends
+from scoregate.kernel.job.shards.merged_info import (
+    SHARD_RUNS,
+    check_slots,
+    find_common,
+    join_names,
+    merge_code,
+    merge_conditions,
+    merge_ends,
+)
 from scoregate.kernel.job.shards.shard_results import ReadShard, ShardFolder, ShardMerger, read_shard, write_shards
 from scoregate.kernel.job.steps import LoadSteps
 from scoregate.kernel.judge.archive import RUN_FILE, RunWriter, latest_run, read_head, run_folder
@@ -27,7 +35,7 @@ from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS, Confirmatio
 from scoregate.kernel.types.runs.dependencies import merge_shard_dependencies
 from scoregate.kernel.types.runs.model_calls import merge_calls
 from scoregate.kernel.types.runs.reuse import REUSED_FROM
-from scoregate.kernel.types.runs.run import Run, Script
+from scoregate.kernel.types.runs.run import Conditions, Run, Script
 from scoregate.kernel.types.sharding.partition import MISSING_SHARD, MOST_SHARDS
 from scoregate.kernel.types.slots import Slots
 from scoregate.kernel.types.usage import sum_usage
@@ -142,7 +150,7 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         started=min(run.started for run in runs),
         end=replace(end, complete=end.complete and not missing),
         code=merge_code(runs, settings.message),
-        conditions=merge_conditions(runs),
+        conditions=_merge_conditions(runs),
         scope=replace(
             runs[0].scope,
             skipped=join_names(run.scope.skipped for run in runs),
@@ -153,13 +161,23 @@ def _make_run(shards: Sequence[ReadShard], missing: Sequence[int], merging: Shar
         scripts=(*_merge_scripts(shards), *_report_problems(shards, missing, of)),
         notices=tuple(_describe(shards, of)),
         policy=(settings.proposed or settings).policy().to_record(),
-        slots=slots.put(REUSED_FROM, next(reused, None)),
+        slots=slots.put(REUSED_FROM, next(reused, None)).put(SHARD_RUNS, merging.list_runs(shards)),
         compared_with=None,
         model_calls=merge_calls(calls for run in runs for calls in run.model_calls),
         dependencies=merge_shard_dependencies(
             [(run.dependencies, [script.name for script in run.scripts]) for run in runs]
         ),
     )
+
+
+def _merge_conditions(runs: Sequence[Run]) -> Conditions | None:
+    """The conditions that all shards have; None where they differ."""
+    merged = merge_conditions([(str(number), run) for number, run in enumerate(runs)])
+    known = [run.conditions for run in runs if run.conditions is not None]
+    if merged is None:
+        return None
+    tracked, untracked = find_common(each.tracked for each in known), find_common(each.untracked for each in known)
+    return replace(merged, tracked=tracked, untracked=untracked)
 
 
 def _relabel_confirmations(

@@ -5,11 +5,30 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from scoregate import __version__
+from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.confirmations import CONFIRMATIONS
 from scoregate.kernel.types.runs.run import Conditions, Run, RunCode, RunEnd
-from scoregate.kernel.types.slots import Slots
+from scoregate.kernel.types.slots import Slot, Slots
+
+_T = TypeVar("_T")
+
+
+@record
+class ShardRun:
+    """The run of a shard, and how many trials of each suite of the merged run it measured.
+
+    The trials of a suite are in the order of the shards.
+    """
+
+    id: str
+    trials: tuple[int, ...]
+
+
+SHARD_RUNS: Slot[tuple[ShardRun, ...]] = Slot("shard_runs", tuple[ShardRun, ...])
+"""In a run that was merged from shards."""
 
 
 def merge_code(runs: Sequence[Run], message: str | None) -> RunCode:
@@ -38,21 +57,26 @@ def merge_ends(runs: Sequence[Run]) -> RunEnd:
     )
 
 
-def merge_conditions(runs: Sequence[Run]) -> Conditions | None:
-    """The conditions that all shards have. What differs between them is unknown, and settings have one digest."""
-    known = [run.conditions for run in runs]
-    conditions = [each for each in known if each is not None]
-    if not conditions or len(conditions) < len(known):
+def merge_conditions(runs: Sequence[tuple[str, Run]]) -> Conditions | None:
+    """The code and the settings that all runs have; a digest of them all where settings differ.
+
+    Args:
+        runs: the runs with their names.
+    """
+    known = [(name, run.conditions) for name, run in runs if run.conditions is not None]
+    if not known or len(known) < len(runs):
         return None
-    first = conditions[0]
-    settings = sorted({each.settings for each in conditions})
-    digest = hashlib.blake2b(repr(settings).encode(), digest_size=16).hexdigest()
+    code, settings = find_common(own.code for _, own in known), find_common(own.settings for _, own in known)
+    named = sorted((name, own.settings) for name, own in known)
     return Conditions(
-        first.code if all(each.code == first.code for each in conditions) else None,
-        first.settings if len(settings) == 1 else digest,
-        first.tracked if all(each.tracked == first.tracked for each in conditions) else None,
-        first.untracked if all(each.untracked == first.untracked for each in conditions) else None,
+        code, hashlib.blake2b(repr(named).encode(), digest_size=16).hexdigest() if settings is None else settings
     )
+
+
+def find_common(values: Iterable[_T]) -> _T | None:
+    """The value that all are; None if they differ."""
+    first, *others = values
+    return first if all(each == first for each in others) else None
 
 
 def check_slots(slots: Slots) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from scoregate.kernel.job.shards.merge_suites import SuiteParts, SuiteSources, merge_suite, move_line
+from scoregate.kernel.job.shards.merged_info import ShardRun
 from scoregate.kernel.job.shards.shard_run import find_shard_problems
 from scoregate.kernel.judge.archive import RunHead, RunWriter, read_run
 from scoregate.kernel.judge.archive.cases import parse_cases
@@ -83,6 +84,7 @@ class ShardMerger:
     columns: list[Columns] = field(default_factory=list)
     _indices: list[list[int]] = field(default_factory=list)
     _keys: dict[int, set[CaseKey]] = field(default_factory=dict)
+    _trials: list[tuple[int, ...]] = field(default_factory=list)
 
     def add_suites(self, shard: ReadShard) -> None:
         """Add the suites of a shard, which must be the next one."""
@@ -102,6 +104,7 @@ class ShardMerger:
     def read_lines(self, number: int, shard: ReadShard) -> Iterator[bytes]:
         """Read the trials of a shard, as lines of the merged run, and add them to its columns."""
         indices = self._indices[number]
+        before = [len(columns) for columns in self.columns]
         for line, case in _read_valid_cases(shard):
             index = indices[case.suite]
             if (keys := self._keys.get(index)) is not None:
@@ -110,6 +113,11 @@ class ShardMerger:
                 keys.add(case.key)
             self.columns[index].add(case)
             yield move_line(line, case, index)
+        self._trials.append(tuple(len(columns) - known for columns, known in zip(self.columns, before, strict=True)))
+
+    def list_runs(self, shards: Sequence[ReadShard]) -> tuple[ShardRun, ...]:
+        """The runs of the shards that were read, with the numbers of their trials."""
+        return tuple(ShardRun(shard.run.id, trials) for shard, trials in zip(shards, self._trials, strict=True))
 
     def results(self, *, of_parts: bool = True) -> list[SuiteResult]:
         """The merged suites, with labels that are unique in the whole run.
