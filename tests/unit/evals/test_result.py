@@ -63,11 +63,12 @@ def test_a_result_is_not_awaited() -> None:
 
 
 def test_the_table_for_notebooks_has_failing_cases_first_and_is_escaped() -> None:
-    html = run()._repr_html_()
+    result = run()
+    html = result._repr_html_()
     assert "<b>" not in html
     assert html.index("close?") < html.index("&lt;b&gt;open")
     assert "RuntimeError: no line" in html
-    table = run().cases._repr_html_()
+    table = result.cases._repr_html_()
     assert table in html.replace("</p>", "</p>\n")
     assert table.startswith("<table><tr><th></th><th>input</th><th>output</th><th>expected</th><th>has</th>")
 
