@@ -66,10 +66,12 @@ class Template(StrEnum):
     ACCURACY = "accuracy"
     BATTLE = "battle"
     BEHAVIOR = "behavior"
+    CLAIMS = "claims"
     CRITERIA = "criteria"
     GOAL = "goal"
     METRIC = "metric"
     NSFW = "nsfw"
+    PASSAGES = "passages"
     TOXICITY = "toxicity"
 
     @property

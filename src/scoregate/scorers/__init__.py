@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from scoregate.scorers.overlap import bleu, rouge_l
     from scoregate.scorers.pairs import PairwiseJudge, pairwise
     from scoregate.scorers.pii import pii_free
+    from scoregate.scorers.retrieval.judges import (
+        RetrievalJudge,
+        answer_relevancy,
+        context_recall,
+        faithfulness,
+        hallucination_free,
+    )
+    from scoregate.scorers.retrieval.passage_judges import citation_correct, context_precision
+    from scoregate.scorers.retrieval.rankings import mrr, ndcg, retrieval_recall
     from scoregate.scorers.trajectories import (
         TrajectoryCheck,
         called,
@@ -41,21 +50,28 @@ __all__ = [
     "EmbeddingSimilarity",
     "ModelJudge",
     "PairwiseJudge",
+    "RetrievalJudge",
     "TrajectoryCheck",
     "TrajectoryJudge",
     "WrappedScorer",
+    "answer_relevancy",
     "assertion",
     "bleu",
     "called",
     "choice_judge",
+    "citation_correct",
     "command_passes",
     "contains",
     "contains_all",
     "contains_any",
+    "context_precision",
+    "context_recall",
     "embedding_similarity",
     "equals",
+    "faithfulness",
     "files_changed",
     "goal_reached",
+    "hallucination_free",
     "json_equals",
     "json_schema",
     "json_valid",
@@ -64,6 +80,8 @@ __all__ = [
     "length",
     "levenshtein",
     "max_steps",
+    "mrr",
+    "ndcg",
     "never_called",
     "no_repeated_calls",
     "numeric_close",
@@ -72,6 +90,7 @@ __all__ = [
     "plan_followed",
     "recovered_from_errors",
     "regex",
+    "retrieval_recall",
     "rouge_l",
     "rubric",
     "scorer",
@@ -91,6 +110,15 @@ __getattr__ = make_getattr(
         ".overlap": ("bleu", "rouge_l"),
         ".pairs": ("PairwiseJudge", "pairwise"),
         ".pii": ("pii_free",),
+        ".retrieval.judges": (
+            "RetrievalJudge",
+            "answer_relevancy",
+            "context_recall",
+            "faithfulness",
+            "hallucination_free",
+        ),
+        ".retrieval.passage_judges": ("citation_correct", "context_precision"),
+        ".retrieval.rankings": ("mrr", "ndcg", "retrieval_recall"),
         ".trajectories": (
             "TrajectoryCheck",
             "called",

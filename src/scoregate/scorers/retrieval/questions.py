@@ -1,0 +1,126 @@
+"""Questions to a model with many small answers: one for each claim of a text, or for each of several numbered items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from scoregate.grading.judge import ask
+from scoregate.grading.prompts import Template, describe_pair, render_question
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from scoregate.models import Model
+
+_YES, _NO = "Yes", "No"
+_MOST_CLAIMS = 200
+_REASON = "Why, in one sentence; written before the answer is chosen."
+
+
+class Verdict(NamedTuple):
+    """The model's answer for one claim or item.
+
+    Attributes:
+        text: the claim, or the item.
+        holds: whether the answer is yes.
+        reason: why.
+    """
+
+    text: str
+    holds: bool
+    reason: str
+
+
+class Answers(NamedTuple):
+    """The model's answers to one question.
+
+    Attributes:
+        verdicts: one for each claim or item, in order.
+        prompt: the question.
+    """
+
+    verdicts: Sequence[Verdict]
+    prompt: str
+
+
+async def ask_about_claims(model: Model, subject: str, criterion: str, blocks: Mapping[str, str]) -> Answers:
+    """Ask a model for the claims of a text, and whether a criterion holds for each.
+
+    Args:
+        model: the model.
+        subject: the text whose claims are listed: "the output".
+        criterion: the end of the question: "supported by the context?"
+        blocks: the texts, by name.
+
+    Raises:
+        ModelError: the model gives no such answers.
+        MissingExtra: a package is not installed.
+    """
+    values = {"subject": subject, "criterion": criterion, "answers": describe_pair(_YES, _NO)}
+    prompt = render_question(Template.CLAIMS, blocks, values=values)
+    answer = await ask(model, prompt, _claims_schema())
+    return Answers([Verdict(each.claim, each.answer == _YES, each.reason) for each in answer.claims], prompt)
+
+
+async def ask_about_items(
+    model: Model, item: str, criterion: str, blocks: Mapping[str, str], items: Sequence[str]
+) -> Answers:
+    """Ask a model whether a criterion holds for each of several numbered items.
+
+    Args:
+        model: the model.
+        item: what the items are, for the question: "passage".
+        criterion: the question about one of them.
+        blocks: the other texts, by name.
+        items: the items, at least one.
+
+    Raises:
+        ModelError: the model gives no such answers.
+        MissingExtra: a package is not installed.
+    """
+    numbered = {f"{item} {number}": text for number, text in enumerate(items, 1)}
+    values = {"item": item, "criterion": criterion, "count": str(len(items)), "answers": describe_pair(_YES, _NO)}
+    prompt = render_question(Template.PASSAGES, {**blocks, **numbered}, values=values)
+    answer = await ask(model, prompt, _items_schema(len(items)))
+    found = {each.number: each for each in answer.answers}
+    texts = enumerate(items, 1)
+    return Answers([Verdict(text, found[at].answer == _YES, found[at].reason) for at, text in texts], prompt)
+
+
+@lru_cache(maxsize=1)
+def _claims_schema() -> type[BaseModel]:
+    from pydantic import Field, create_model
+
+    answer: Any = Literal["Yes", "No"]
+    claim = create_model(
+        "Claim",
+        claim=(str, Field(description="The claim, in one sentence.")),
+        reason=(str, Field(description=_REASON)),
+        answer=(answer, Field(description="The answer that follows from the reason.")),
+    )
+    claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]  # type: ignore[valid-type]
+    return create_model("Claims", claims=(claims, Field(description="The claims; empty if there are none.")))
+
+
+@lru_cache(maxsize=256)
+def _items_schema(count: int) -> type[BaseModel]:
+    from pydantic import AfterValidator, Field, create_model
+
+    answer: Any = Literal["Yes", "No"]
+    item = create_model(
+        "Item",
+        number=(Annotated[int, Field(ge=1, le=count)], Field(description="The number.")),
+        reason=(str, Field(description=_REASON)),
+        answer=(answer, Field(description="The answer that follows from the reason.")),
+    )
+
+    def check_numbers(answers: list[Any]) -> list[Any]:
+        """Each number once: a missing one has no score, and of two answers neither is certain."""
+        if sorted(each.number for each in answers) != list(range(1, count + 1)):
+            raise ValueError(f"each number from 1 to {count} needs one answer")
+        return answers
+
+    answers: Any = Annotated[list[item], AfterValidator(check_numbers)]  # type: ignore[valid-type]
+    return create_model("Items", answers=(answers, Field(description=f"One for each number from 1 to {count}.")))
