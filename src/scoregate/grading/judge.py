@@ -17,6 +17,27 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 
+def get_scorer_model(model: str | Model | None) -> Model:
+    """The model that a scorer asks: the given one, or the project's, or `SCORER_DEFAULT`.
+
+    Raises:
+        ModelError: the name is invalid.
+        MissingExtra: a package is not installed.
+    """
+    from scoregate.models import get_model
+    from scoregate.models.providers import SCORER_DEFAULT
+
+    return get_model(model, default=SCORER_DEFAULT)
+
+
+def name_scorer_model(model: str | Model | None) -> str:
+    """The name of the model that a scorer asks, for its fingerprint."""
+    from scoregate.models.openai_model import name_of
+    from scoregate.models.providers import SCORER_DEFAULT
+
+    return name_of(model, default=SCORER_DEFAULT)
+
+
 async def ask_choice(model: Model, prompt: str, choices: Sequence[str], *, turns: int = 0) -> Grade:
     """Ask a model to choose.
 

@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 from scoregate.errors import ModelError
 from scoregate.models.settings import ModelSettings, load_model_settings
 
+# The documents of the platform's API name it, so it stays for their classes until it retires.
 DEFAULT = "gpt-4o"
+SCORER_DEFAULT = "gpt-6-luna"  # of `judge` and the other scorers of `evaluate`
+DEFAULTS = (DEFAULT, SCORER_DEFAULT)
 _FINE_TUNED = "ft:"
 
 

@@ -109,10 +109,10 @@ class CaseRubric:
 
     def _model_and_prompt(self) -> tuple[str, str]:
         """The model and a digest of the question without the case, for the fingerprint."""
+        from scoregate.grading.judge import name_scorer_model
         from scoregate.grading.prompts import Template, digest_texts
-        from scoregate.models.openai_model import name_of
 
-        return name_of(self.model), digest_texts(Template.METRIC.version)
+        return name_scorer_model(self.model), digest_texts(Template.METRIC.version)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scoregate.grading.grade import PASS_AT_ONE
-from scoregate.grading.judge import ask_choice
+from scoregate.grading.judge import ask_choice, get_scorer_model, name_scorer_model
 from scoregate.grading.prompts import Template, describe_choices, describe_pair, digest_texts, render_question
 from scoregate.kernel.types.evaluation import Evaluation, Threshold, require_number
 from scoregate.kernel.types.event_values import Choice
@@ -66,12 +66,10 @@ class ModelJudge:
         return await self._ask(read_output(output, self.field, "judge", media=True), input, expected)
 
     async def _ask(self, shown_output: str, input: Any, expected: Any) -> Evaluation:  # noqa: A002
-        from scoregate.models import get_model
-
         blocks = {"input": input, "expected output": expected}
         shown = {name: to_text(value) for name, value in blocks.items() if value is not None}
         prompt = render_question(Template.METRIC, {**shown, "output": shown_output}, values=self._values())
-        grade = await ask_choice(get_model(self.model), prompt, list(self.choices))
+        grade = await ask_choice(get_scorer_model(self.model), prompt, list(self.choices))
         metadata = {"reason": grade.reason, "answer": grade.value, "prompt": grade.prompt}
         return Evaluation(self.choices[str(grade.value)], metadata=metadata)
 
@@ -86,10 +84,10 @@ class ModelJudge:
 
     def _model_and_prompt(self) -> tuple[str, str]:
         """The model and a digest of the question without the case, for the fingerprint."""
-        from scoregate.models.openai_model import name_of
-
         values = self._values()
-        return name_of(self.model), digest_texts(Template.METRIC.version, self.question, str(values["answers"]))
+        return name_scorer_model(self.model), digest_texts(
+            Template.METRIC.version, self.question, str(values["answers"])
+        )
 
 
 def judge(

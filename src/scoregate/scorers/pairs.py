@@ -12,7 +12,7 @@ from weakref import WeakSet
 from scoregate.engine.baseline_outputs import current_trial, recorded_baseline
 from scoregate.engine.event_log import EventLog
 from scoregate.engine.trial import Trial, serialize_output
-from scoregate.grading.judge import BATTLE_CRITERIA, judge_battle
+from scoregate.grading.judge import BATTLE_CRITERIA, get_scorer_model, judge_battle, name_scorer_model
 from scoregate.grading.prompts import Template, digest_texts
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.event_values import Choice
@@ -68,8 +68,6 @@ class PairwiseJudge:
             ModelError: the model gives no answer.
             MissingExtra: a package is not installed.
         """
-        from scoregate.models import get_model
-
         trial = current_trial()
         if (recorded := recorded_baseline(trial)) is None:
             _report_missing(trial, self.name)
@@ -79,7 +77,7 @@ class PairwiseJudge:
         baseline = read_output(recorded, self.field, "pairwise", media=True, what="the baseline's output")
         question = None if input is None else to_text(input)
         grade = await judge_battle(
-            get_model(self.model), baseline, challenger, criteria=self.criteria, input_text=question
+            get_scorer_model(self.model), baseline, challenger, criteria=self.criteria, input_text=question
         )
         metadata = {"reason": grade.reason, "baseline": baseline, "challenger": challenger, "criteria": self.criteria}
         return Evaluation(grade.score or 0.0, metadata={**metadata, "prompt": grade.prompt})
@@ -89,9 +87,7 @@ class PairwiseJudge:
 
     def _model_and_prompt(self) -> tuple[str, str]:
         """The model and a digest of the question without the case, for the fingerprint."""
-        from scoregate.models.openai_model import name_of
-
-        return name_of(self.model), digest_texts(Template.BATTLE.version, self.criteria)
+        return name_scorer_model(self.model), digest_texts(Template.BATTLE.version, self.criteria)
 
 
 def pairwise(

@@ -44,20 +44,20 @@ def list_named_models(plan: Plan, settings: Settings, base: Run | None) -> Itera
 
 
 def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run) -> Iterator[NamedModel]:
-    """The models of the base's run without its default model, if a setting names another default now."""
+    """The models of the base's run without its default models, if a setting names another default now."""
     if settings.model is None:
         yield from named
         return
-    from scoregate.models.providers import DEFAULT
+    from scoregate.models.providers import DEFAULTS
 
     before = (base.settings or {}).get("model")
-    old = before if isinstance(before, str) and before else DEFAULT
-    if settings.model == old:
-        yield from named
-        return
-    provider, slash, model = old.partition("/")
-    # Calls may name the model without its provider, and the setting may leave out OpenAI's.
-    left_out = {old, model} if slash else {old, f"openai/{provider}"}
+    left_out = set[str]()
+    for old in (before,) if isinstance(before, str) and before else DEFAULTS:
+        if old == settings.model:
+            continue
+        provider, slash, model = old.partition("/")
+        # Calls may name the model without its provider, and the setting may leave out OpenAI's.
+        left_out |= {old, model} if slash else {old, f"openai/{provider}"}
     yield from (each for each in named if each.name not in left_out)
 
 

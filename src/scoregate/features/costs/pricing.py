@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.runs.run import Run
 from scoregate.models.budget import find_cost
-from scoregate.models.providers import DEFAULT, PROVIDERS
+from scoregate.models.providers import DEFAULTS, PROVIDERS
 from scoregate.models.settings import ModelSettings
 
 _LONGEST_NAME = 100
@@ -46,9 +46,9 @@ class Pricing:
                     provider, _, model = name.partition("/")
                     providers.setdefault(model, provider)
         before = (base.settings or {}).get("model")
-        old = before if isinstance(before, str) and before else DEFAULT
-        new = settings.model or old
-        return cls(settings, providers, {} if new == old else {_strip_provider(old): new})
+        old = (before,) if isinstance(before, str) and before else DEFAULTS
+        renamed = {_strip_provider(name): settings.model for name in old if settings.model not in (None, name)}
+        return cls(settings, providers, renamed)
 
     def is_renamed(self, usage: Usage) -> bool:
         """Whether another model answers these calls now."""

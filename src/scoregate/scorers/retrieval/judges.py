@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scoregate.grading.grade import PASS_AT_ONE
+from scoregate.grading.judge import get_scorer_model, name_scorer_model
 from scoregate.grading.prompts import Template, digest_texts
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.json_io import to_text
@@ -71,15 +72,11 @@ class RetrievalJudge:
 
     def get_model(self) -> Model:
         """The model that it asks."""
-        from scoregate.models import get_model
-
-        return get_model(self.model)
+        return get_scorer_model(self.model)
 
     def _model_and_prompt(self) -> tuple[str, str]:
         """The model and a digest of the question without the case, for the fingerprint."""
-        from scoregate.models.openai_model import name_of
-
-        return name_of(self.model), digest_texts(self._template.version, self._criterion)
+        return name_scorer_model(self.model), digest_texts(self._template.version, self._criterion)
 
 
 class Faithfulness(RetrievalJudge):
