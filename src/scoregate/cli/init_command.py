@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import anyio
 import click
@@ -31,15 +31,28 @@ AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 _AGENTS_MARK = "<!-- scoregate -->"
 _LIMITS_OF_EXAMPLE = "\n# Limits of one suite"
 _EXAMPLE_KEY = "          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
+_EXAMPLE_DATA = re.compile(r"data=\[.*\],")
+_CASES = {
+    ".csv": "id,input,expected,tags\nopen,When do you open?,9,hours\nclose,And close?,17,hours\n",
+    ".yaml": "# yaml-language-server: $schema=SCHEMA\n"
+    '- id: open\n  input: When do you open?\n  expected: "9"\n  tags: [hours]\n'
+    '- id: close\n  input: And close?\n  expected: "17"\n  tags: [hours]\n',
+    ".json": '{\n  "$schema": "SCHEMA",\n  "examples": [\n'
+    '    {"id": "open", "input": "When do you open?", "expected": "9", "tags": ["hours"]},\n'
+    '    {"id": "close", "input": "And close?", "expected": "17", "tags": ["hours"]}\n  ]\n}\n',
+}
 _REPOSITORY, _TAG = "scoregate/scoregate", "v1"
 _OWN_ACTION = f"{_REPOSITORY}@{_TAG}"
 
 
 @click.command("init")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
+@click.option(
+    "--cases", metavar="FILE", help="Also write a file of cases: .csv with its header, .yaml or .json with its schema."
+)
 @click.option("--commands", is_flag=True, help="Also write a workflow for commands in comments on pull requests.")
 @click.option("--agents", is_flag=True, help="Also write a section of AGENTS.md and a skill for coding agents.")
-def command(folder: Path, *, commands: bool, agents: bool) -> None:
+def command(folder: Path, *, cases: str | None, commands: bool, agents: bool) -> None:
     """Write settings and a workflow into FOLDER. Existing files stay.
 
     The settings make suites of the evals of other frameworks, such as promptfoo. Without any suite, an example is
@@ -49,7 +62,8 @@ def command(folder: Path, *, commands: bool, agents: bool) -> None:
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
     written = set[str]()
-    for name, text in _make_files(folder, branch, suites, with_commands=commands, with_skill=agents):
+    own = list(_make_files(folder, branch, suites, with_commands=commands, with_skill=agents))
+    for name, text in _add_cases(cases, own) if cases else own:
         exists = os.path.lexists(folder / name)  # a link to nothing stays, too
         if exists or (name == OWN_FILE and has_settings):
             click.echo(f"kept     {name}" if exists else f"left out {name}: pyproject.toml has the settings")
@@ -154,6 +168,29 @@ def _make_files(
         yield COMMANDS_WORKFLOW, _make_workflow("commands_workflow.yml", keys)
     if with_skill:
         yield SKILL_FILE, _read_template("SKILL.md")
+
+
+def _add_cases(path: str, made: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """A file of cases with what its editor needs, which the example reads, and the other files.
+
+    Raises:
+        UsageError: the path leads out of the folder, or no such file can have cases.
+    """
+    from scoregate.evals.case_schema import make_case_schema
+
+    place = PurePosixPath(os.path.normpath(path).replace(os.sep, "/"))
+    kind = place.suffix.lower().replace(".yml", ".yaml")
+    if kind not in _CASES or place.is_absolute() or place.parts[0] == "..":
+        raise UsageError(f"--cases names a file in the folder that ends in {', '.join(_CASES)}, not {path!r:.100}")
+    schema = f"{place.stem}.schema.json"
+    yield str(place), _CASES[kind].replace("SCHEMA", schema)
+    if kind != ".csv":
+        yield str(place.with_name(schema)), json.dumps(make_case_schema(None), indent=2) + "\n"
+    for name, text in made:
+        yield (
+            name,
+            _EXAMPLE_DATA.sub(lambda _: f"data={json.dumps(str(place))},", text) if name == EXAMPLE_SUITE else text,
+        )
 
 
 def _make_workflow(template: str, keys: str) -> str:

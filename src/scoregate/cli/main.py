@@ -37,6 +37,7 @@ COMMAND_GROUPS = {
         "dataset": "list, show, extend, compare and delete datasets and their versions",
         "testset": "list, show, import and export test sets, and run one",
         "synthesize": "generate tests with a model, as a CSV file to review",
+        "schema": "print the JSON Schema of cases, for editors",
         "config": "list, show, add and remove test configs",
     },
     "Review": {

@@ -1,0 +1,93 @@
+"""A JSON Schema of the cases in YAML and JSON files, with which editors complete and check them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scoregate.errors import InvalidDataset
+from scoregate.evals.rows import EXPECTED, ID, INPUT, METADATA, TAGS
+
+# Editors for YAML know this version.
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    INPUT: {"description": "What the task receives."},
+    EXPECTED: {"description": "What scorers compare the output with."},
+    ID: {"type": ["string", "integer"], "description": "A name that stays if the input changes."},
+    TAGS: {
+        "type": ["array", "string"],
+        "items": {"type": "string"},
+        "description": "Names of groups of cases, for --tag and slices.",
+    },
+    METADATA: {"type": "object", "description": "Anything else that scorers or people read."},
+}
+_TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
+_DEEPEST = 6
+
+
+def make_case_schema(rows: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """The schema of a file of cases: a list of cases, or an object with such a list under `examples`.
+
+    Args:
+        rows: the cases that the file has. The schema knows their fields and types, and no other fields. None for any.
+    """
+    case = _make_any_case() if rows is None else _make_known_case(list(rows))
+    cases = {"type": "array", "items": {"$ref": "#/definitions/case"}}
+    holder = {
+        "type": "object",
+        "properties": {"$schema": {"type": "string"}, "examples": cases},
+        "required": ["examples"],
+        "additionalProperties": False,
+    }
+    return {"$schema": _DIALECT, "title": "Cases", "anyOf": [cases, holder], "definitions": {"case": case}}
+
+
+def _make_any_case() -> dict[str, Any]:
+    return {"type": "object", "properties": {name: dict(field) for name, field in _FIELDS.items()}}
+
+
+def _make_known_case(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    known = _infer(rows, 0) if rows else {}
+    found: Mapping[str, Any] = known.get("properties", {})
+    # Fields of scoregate that no case has yet are completed, too.
+    properties = {name: {**found.get(name, {}), **field} for name, field in _FIELDS.items()}
+    others = {name: field for name, field in found.items() if name not in _FIELDS}
+    return {**known, "type": "object", "properties": {**properties, **others}, "additionalProperties": False}
+
+
+def _infer(values: Sequence[Any], depth: int) -> dict[str, Any]:
+    """The schema of all values: their types, and the fields and items of objects and lists."""
+    types = sorted({_name_type(value) for value in values})
+    if "number" in types and "integer" in types:
+        types.remove("integer")
+    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
+    if depth >= _DEEPEST:
+        return schema
+    if objects := [value for value in values if isinstance(value, dict)]:
+        names = dict.fromkeys(name for each in objects for name in each)
+        schema["properties"] = {
+            name: _infer([each[name] for each in objects if name in each], depth + 1) for name in names
+        }
+        if required := [name for name in names if all(name in each for each in objects)]:
+            schema["required"] = required
+    if items := [item for value in values if isinstance(value, list) for item in value]:
+        schema["items"] = _infer(items, depth + 1)
+    return schema
+
+
+def _name_type(value: Any) -> str:
+    return next((name for type_, name in _TYPES if isinstance(value, type_)), "null" if value is None else "string")
+
+
+def list_valid_rows(rows: Iterable[tuple[str, Mapping[str, Any] | str]]) -> list[Mapping[str, Any]]:
+    """The rows of a file.
+
+    Raises:
+        InvalidDataset: a row is no object.
+    """
+    found = list[Mapping[str, Any]]()
+    for place, row in rows:
+        if isinstance(row, str):
+            raise InvalidDataset(f"{place}: {row}")
+        found.append(row)
+    return found
