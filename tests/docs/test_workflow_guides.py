@@ -1,4 +1,4 @@
-"""Guides for pull requests, forks and matrices: their suites run as jobs against a fake of GitHub."""
+"""The guide for pull requests: its settings decide about jobs against a fake of GitHub, also of forks and matrices."""
 
 from __future__ import annotations
 
@@ -13,21 +13,44 @@ from tests.fakes.github import GitHub, events
 from tests.integration.jobs.world import READ, Job, World
 
 __all__ = ["github"]
-GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "pull_requests.md"
 NEEDS = '[suites."opening-*"]\nneeds = ["OPENAI_API_KEY"]\n'
+HOURS = """
+from scoregate import evaluate
+from scoregate.scorers import contains
+
+evaluate(
+    "opening-hours",
+    data=[{"input": "When do you open?", "expected": "9"}, {"input": "And close?", "expected": "17"}],
+    task=lambda question: "We are open from 9 to 17.",
+    scorers=[contains()],
+)
+"""
+GREETING = """
+import os
+
+from scoregate import evaluate
+
+evaluate(
+    "greeting",
+    data=[{"input": "When do you open?"}],
+    task=lambda question: f"The {os.environ['MODEL']} model says: at 9.",
+    scorers=[lambda output: "9" in output],
+)
+"""
 
 
-def files(page: str) -> dict[str, str]:
-    """The files that a guide shows."""
-    return {block.path: block.content for block in read_blocks(GUIDES / page) if block.path}
+def first_settings() -> str:
+    """The first settings file of the guide."""
+    return next(block.content for block in read_blocks(PAGE) if block.path == "scoregate.toml")
 
 
 @pytest.fixture
 def world(github: GitHub, tmp_path: Path) -> World:
     new_world = World.new(github, tmp_path)
     new_world.project.write(".gitignore", "scoregate-out\nlegs\n")
-    new_world.project.write("evals/eval_hours.py", files("first_suite.md")["evals/eval_hours.py"])
-    new_world.project.write("scoregate.toml", files("pull_requests.md")["scoregate.toml"])
+    new_world.project.write("evals/eval_hours.py", HOURS)
+    new_world.project.write("scoregate.toml", first_settings())
     new_world.commit()
     return new_world
 
@@ -102,7 +125,7 @@ def test_only_the_base_settings_decide_what_a_fork_may_skip(world: World) -> Non
 
 
 def test_a_matrix_has_one_comment(world: World) -> None:
-    world.project.write("evals/eval_greeting.py", files("matrices.md")["evals/eval_greeting.py"])
+    world.project.write("evals/eval_greeting.py", GREETING)
     world.commit()
     assert run_matrix(world, events.push(world.repo), ["small", "large"]).exit_code == 0
     world.branch()

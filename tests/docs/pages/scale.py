@@ -25,58 +25,78 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from tests.docs.page import Block
 from tests.docs.project import Project
 
-TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
-# The fields of a Job (batch/v1) that the page uses, and their rules; nothing else is allowed.
-JOB: dict[str, Any] = {
-    "apiVersion": {"const": "batch/v1"},
-    "kind": {"const": "Job"},
-    "metadata": {"name": {**TEXT, "pattern": "^[a-z0-9-]+$"}},
-    "spec": {
-        "completionMode": {"const": "Indexed"},
-        "completions": {"const": 3},
-        "parallelism": {"type": "integer", "minimum": 1},
-        "backoffLimitPerIndex": {"type": "integer", "minimum": 1},
-        "podFailurePolicy": {
-            "rules": [
-                {
-                    "action": {"const": "FailIndex"},
-                    "onExitCodes": {
-                        "containerName": {"const": "shard"},
-                        "operator": {"const": "In"},
-                        "values": [{"const": 2}],
-                    },
-                }
-            ]
-        },
-        "template": {
-            "spec": {
-                "restartPolicy": {"const": "Never"},
-                "containers": [
-                    {
-                        "name": {"const": "shard"},
-                        "image": TEXT,
-                        "workingDir": TEXT,
-                        "command": [TEXT],
-                        "args": [TEXT],
-                        "env": [{"name": TEXT, "value": TEXT}],
-                        "volumeMounts": [{"name": {"const": "results"}, "mountPath": TEXT}],
-                    }
-                ],
-                "volumes": [{"name": {"const": "results"}, "persistentVolumeClaim": {"claimName": TEXT}}],
-            }
-        },
-    },
-}
+ANSWERS = """
+from scoregate import evaluate
+from scoregate.scorers import equals
+
+rows = [{"id": f"row {n}", "input": f"question {n}", "expected": f"QUESTION {n}"} for n in range(40)]
+evaluate("answers", data=rows, task=lambda input: input.upper(), scorers=[equals()])
+"""
+GREETING = """
+from scoregate import evaluate
+from scoregate.scorers import equals
+
+evaluate("greeting", data=[{"input": "hi", "expected": "hi"}], task=lambda input: input, scorers=[equals()])
+"""
+# The 61st call kills scoregate, as when memory runs out.
+SLOW = """
+import os
+import signal
+import time
+from pathlib import Path
+
+from scoregate import evaluate
+from scoregate.scorers import equals
+
+killed = Path("results/killed")
+
+def answer(input):
+    time.sleep(0.05)
+    if input == "message 60" and not killed.exists():
+        killed.parent.mkdir(exist_ok=True)
+        killed.write_text("")
+        os.kill(os.getppid(), signal.SIGKILL)
+    return input
+
+rows = [{"input": f"message {n}", "expected": f"message {n}"} for n in range(100)]
+evaluate("slow", data=rows, task=answer, scorers=[equals()], concurrency=2)
+"""
 
 
-def schema_of(shape: Any) -> dict[str, Any]:
-    """The JSON Schema of a shape: objects of these fields, and lists of such items."""
-    if isinstance(shape, list):
-        return {"type": "array", "minItems": 1, "items": schema_of(shape[0])}
-    if {"const", "type"} & shape.keys():
-        return dict(shape)
-    properties = {name: schema_of(part) for name, part in shape.items()}
-    return {"type": "object", "additionalProperties": False, "required": list(shape), "properties": properties}
+def prepare(project: Project) -> None:
+    """Two suites, and a baseline in which one of them took long."""
+    project.write("evals/eval_answers.py", ANSWERS)
+    project.write("evals/eval_greeting.py", GREETING)
+    project.write(".gitignore", "base\nresults\nscoregate-out\n")
+    commit(project)
+    outcome = project.run(["scoregate", "run", "--baseline", "none", "--out", "base"])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    path = project.folder / "base/run/run.json"
+    head = json.loads(path.read_text(encoding="utf-8"))
+    for suite in head["suites"]:
+        suite["duration_s"] = 900.0 if suite["id"] == "answers" else 100.0
+    for script in head["scripts"]:
+        script["duration_s"] = 901.0 if "answers" in script["name"] else 101.0
+    path.write_text(json.dumps(head), encoding="utf-8")
+
+
+def commit(project: Project) -> None:
+    outcome = project.run(["bash", "-ec", "git add -A && git commit --quiet -m Suites"])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def check_resume(project: Project, block: Block) -> str:
+    """Kill a run, show what it measured, and continue it."""
+    project.write("evals/eval_slow.py", SLOW)
+    commit(project)
+    killed = project.run(["bash", "-c", "scoregate run"])
+    assert killed.returncode != 0, killed.stdout
+    shown = project.run(["scoregate", "report", "--recover"])
+    assert "slow" in shown.stdout, shown.stdout + shown.stderr
+    outcome = project.run(["bash", "-ec", block.text])
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert "results were reused" in outcome.stdout, outcome.stdout
+    return outcome.stdout
 
 
 def run_shards(project: Project, script: str, numbers: dict[str, str], **variables: str) -> str:
@@ -165,15 +185,6 @@ def serve_artifact(folder: Path) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def check_kubernetes(project: Project, block: Block) -> str:
-    """Check the Job and run the command of its container."""
-    job = yaml.safe_load(block.text)
-    jsonschema.validate(job, schema_of(JOB))
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert container["command"] == ["bash", "-ec"]
-    return run_shards(project, container["args"][0], {"JOB_COMPLETION_INDEX": "-1"})
 
 
 def check_slurm(project: Project, block: Block) -> str:

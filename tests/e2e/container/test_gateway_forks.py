@@ -59,7 +59,7 @@ def test_a_fork_is_measured_as_far_as_the_base_recorded_it(workflow: Workflow, o
     assert pull.comments == []
 
     workflow.project.git("checkout", "-q", "main")
-    second = jobs_of("docs/guides/forks.md")["comment"]
+    second = jobs_of("docs/guides/pull_requests.md", "comment")["comment"]
     workflow.permissions = {name.replace("-", "_"): level for name, level in second["permissions"].items()}
     run = [each for each in workflow.repo.runs.values() if each.event == "pull_request"][-1]
     assert workflow.steps(events.workflow_run(run), second["steps"]).exit_code == 0

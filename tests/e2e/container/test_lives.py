@@ -39,7 +39,7 @@ def test_one_broken_case_of_twenty_fails_a_pull_request(workflow: Workflow) -> N
 
 def test_a_red_leg_that_runs_again_counts_both_attempts(workflow: Workflow) -> None:
     """ "Re-run failed jobs": the red leg, and the job that merges the legs."""
-    jobs = jobs_of("docs/guides/matrices.md")
+    jobs = jobs_of("docs/guides/pull_requests.md", "leg")
     leg, evals = jobs["leg"]["steps"], jobs["evals"]["steps"]
     workflow.branch()
     workflow.commit_suite("import os", fn=PROVIDER, good=20)

@@ -22,7 +22,7 @@ evaluate("answers", data=rows, task=lambda input: {task}, scorers=[equals()])
 
 
 def test_the_documented_jobs_plan_run_and_merge(workflow: Workflow) -> None:
-    jobs = jobs_of("docs/guides/scale.md")
+    jobs = jobs_of("docs/guides/scale.md", "plan")
     workflow.project.write("evals/answers.py", SUITE.format(task="input.upper()"))
     workflow.commit()
     push = events.push(workflow.repo)

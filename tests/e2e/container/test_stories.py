@@ -39,11 +39,12 @@ def workflow(github: GitHub, action: Action, tmp_path: Path) -> Workflow:
     return new_workflow
 
 
-def jobs_of(page: str) -> dict[str, Any]:
-    """The jobs of the workflow on a page."""
+def jobs_of(page: str, name: str = "evals") -> dict[str, Any]:
+    """The jobs of the workflow on a page whose first job has this name."""
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    (jobs,) = (loaded["jobs"] for loaded in map(yaml.safe_load, blocks) if "jobs" in loaded)
+    workflows = (loaded["jobs"] for loaded in map(yaml.safe_load, blocks) if "jobs" in loaded)
+    (jobs,) = (each for each in workflows if next(iter(each)) == name)
     return dict(jobs)
 
 
@@ -94,7 +95,7 @@ def test_a_red_job_that_runs_again_counts_both_attempts(workflow: Workflow) -> N
 
 
 def test_a_fork_is_measured_and_commented_on_by_the_second_workflow(workflow: Workflow) -> None:
-    first, second = jobs_of("README.md")["evals"], jobs_of("docs/guides/forks.md")["comment"]
+    first, second = jobs_of("README.md")["evals"], jobs_of("docs/guides/pull_requests.md", "comment")["comment"]
     assert workflow.steps(events.push(workflow.repo), first["steps"]).exit_code == 0
     fork = workflow.github.repository("mallory/bot", fork_of=workflow.repo)
     workflow.branch()
@@ -141,7 +142,7 @@ def test_a_merge_group_and_two_projects_in_one_repository(workflow: Workflow) ->
 
 
 def test_the_runs_of_a_documented_matrix_make_one_comment(workflow: Workflow) -> None:
-    jobs = jobs_of("docs/guides/matrices.md")
+    jobs = jobs_of("docs/guides/pull_requests.md", "leg")
     workflow.branch()
     workflow.commit_suite(**WORSE)
     pull = workflow.open_pull_request()

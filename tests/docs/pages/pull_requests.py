@@ -1,4 +1,4 @@
-"""A job of another CI: its suite, and a server in place of each service that gets the report."""
+"""Jobs of other CIs: a suite, and a server in place of each service that gets the report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ VARIABLES = {
 
 
 def prepare(project: Project) -> None:
-    project.write("evals/hours.py", SUITE)
     project.environment |= VARIABLES
     program = project.folder.parent / f"{project.folder.name}-programs" / "gh"
     program.parent.mkdir()
@@ -44,6 +43,7 @@ def prepare(project: Project) -> None:
 
 def run_job(project: Project, block: Block) -> str:
     """The job without its installation."""
+    project.write("evals/hours.py", SUITE)
     install, _, rest = block.text.partition("\n")
     assert install == "pip install 'scoregate[cli]'"
     outcome = project.run(["bash", "-ec", rest])
