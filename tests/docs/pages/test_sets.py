@@ -1,34 +1,36 @@
-"""What the page about test sets takes for granted: an application, tables of tests, and a model that names a set."""
+"""What the page about test sets takes for granted: a chat service, and models that judge answers and write tests."""
 
 from __future__ import annotations
 
+import tomllib
+
+from tests.docs.page import Block
 from tests.docs.project import Project
+from tests.fakes.writer import answer_with_tests
+
+from scoregate.store import StoredEndpoint
 
 
 def prepare(project: Project) -> None:
-    project.write("bot.py", "def answer(input):\n    return 'At nine.' if 'open' in input else 'Closed.'\n")
-    project.write("more.json", '[{"category": "c", "behavior": "b", "prompt_content": "q"}]')
-    project.write("tests.csv", 'prompt_content,category,topic,behavior\n"two\nlines",c,t,b\nq,c,t,b\n')
-    project.models.answers("Title Case", {"name": "Refund Requests"})
+    service = project.start_chat_service()
+    service.guard.token = "token-of-the-bot"
+    project.environment |= {"BOT_URL": service.url, "BOT_TOKEN": service.guard.token}
+    project.models.answers("5: friendly", {"reason": "It is friendly.", "answer": 5})
+    answer_with_tests(project.models)
+
+
+def read_credentials(_project: Project, block: Block) -> str:
+    """A part of an endpoint's file, as the endpoint reads it."""
+    endpoint = StoredEndpoint(url="https://bot.example.com", **tomllib.loads(block.text))
+    assert endpoint.auth is not None
+    return endpoint.auth.type
 
 
 def finish(project: Project) -> None:
-    """What blocks printed that the page describes in words."""
-    output, position = "".join(project.outputs), 0
-    for expected in (
-        "opening-hours 1",
-        'name = "Opening Hours"',
-        "When do you open?",
-        "Opening Hours: Single-Turn, 1 of 1 tests",
-        "['Answers from the handbook', 'Is exact'] True\n['Opening Hours']\n2 ",
-        "['Answers from the handbook', 'Is exact', 'Stays polite']",
-        "2 4\n",
-        "imported-tests: 2 tests written to exported.csv",
-        "imported-tests: 2 tests written to exported.jsonl",
-        "completed 2 0.5\n",
-        "[('Fail', 'Closed.'), ('Pass', 'At nine.')]",
-        "First try True\nPass\n",
-        "Refund Requests\n",
-    ):
-        position = output.find(expected, position) + len(expected)
-        assert position >= len(expected), f"{expected!r} is missing from\n{output}"
+    """Every field of an endpoint is documented, and its answers are judged."""
+    text, own = project.page.read_text(encoding="utf-8"), {"name", "id", "description", "project_id", "created_at"}
+    assert [name for name in StoredEndpoint.model_fields if name not in own and f"`{name}`" not in text] == []
+    output = "".join(project.outputs)
+    assert "opening-hours: Single-Turn, 2 tests" in output
+    assert "['Opening Hours']" in output
+    assert output.count("3 of 3 pass") == 2
