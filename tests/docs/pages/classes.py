@@ -1,4 +1,4 @@
-"""The plug-in is loaded by name, so it works also if scoregate was installed before it had one."""
+"""The plug-in of pytest is loaded by name, so it works also if scoregate was installed before it had one."""
 
 from __future__ import annotations
 
