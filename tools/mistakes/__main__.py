@@ -1,4 +1,4 @@
-"""Write docs/mistakes.md: `python -m tools.mistakes`. It makes each mistake, which takes about a minute."""
+"""Write docs/reference/mistakes.md: `python -m tools.mistakes`. It makes each mistake, which takes about a minute."""
 
 from __future__ import annotations
 

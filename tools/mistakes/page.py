@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.mistakes import calls, data, files, jobs, runs, settings
 from tools.mistakes.mistake import Made, Mistake, make
 
-PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "mistakes.md"
 GROUPS = {
     "Files": files.MISTAKES,
     "Data": data.MISTAKES,
@@ -22,7 +22,7 @@ _INTRODUCTION = """\
 
 What scoregate prints for mistakes that are common in the first hours, and the exit code. `python -m tools.mistakes`
 makes each of them and writes this page. A message has the place of the mistake and, where it isn't obvious, what to do.
-[Troubleshooting](troubleshooting.md) explains the rules; [exit codes](reference/exit_codes.md) are 1 for a failed gate,
+[Troubleshooting](../troubleshooting.md) explains the rules; [exit codes](exit_codes.md) are 1 for a failed gate,
 2 for wrong usage or settings, and 3 for a run that couldn't be measured.
 """
 

@@ -93,7 +93,7 @@ def _check_job(context: JobContext) -> tuple[Connection, Api, Mapping[str, Any]]
     if connection is None or connection.github.event_name != _EVENT:
         raise UsageError(
             "`scoregate publish` comments for another workflow's run",
-            advice="Run it in a job on `workflow_run`: see docs/guides/forks.md.",
+            advice="Run it in a job on `workflow_run`: see docs/guides/pull_requests.md.",
         )
     if connection.api is None:
         raise UsageError("`scoregate publish` has no token", advice="Set github-token, or GITHUB_TOKEN.")

@@ -331,7 +331,7 @@ def make_measured_commit(github: GitHubJob) -> MeasuredCommit:
 _ADVICE = (
     "Such a job has a token that can write, and secrets, and the author of the pull request could steal them. Run "
     "suites on `pull_request`, and comment from a second workflow on `workflow_run` with `command: publish`: see "
-    "docs/guides/forks.md."
+    "docs/guides/pull_requests.md."
 )
 
 

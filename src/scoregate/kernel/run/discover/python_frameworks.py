@@ -285,7 +285,7 @@ def _list_script_targets(files: SourceFiles, project: str) -> Iterator[str]:
 
 def _describe_suites(_files: SourceFiles, names: Sequence[str]) -> Iterator[FoundFramework]:
     places = tuple(dict.fromkeys(map(_suite_place, names)))
-    yield FoundFramework("calls that start suites", tuple(names), suite_paths=places, guide="guides/first_suite")
+    yield FoundFramework("calls that start suites", tuple(names), suite_paths=places, guide="guides/classes")
 
 
 def _suite_place(name: str) -> str:
