@@ -29,10 +29,12 @@ from scoregate.kernel.judge.settings.limit_fields import (
     DECLARED_MODELS,
     FEATURE_LIMITS,
     FEATURE_SETTINGS,
+    LIMITS,
     TABLE_SETTINGS,
 )
 from scoregate.kernel.judge.settings.setting_fields import SettingFields
 from scoregate.kernel.types.declarations.declaration import Declared, Owner, Setting, insert_names
+from scoregate.kernel.types.declarations.fields import GateSet
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # this file is run by its path, too
@@ -56,7 +58,7 @@ GROUPS = {
     "The environment of suites": "env_file",
     "The base": "baseline base_branch base_runs require_baseline policy_from",
     "Gates": (
-        "min_pass_rate pass_rate_confidence min_score max_drop * fail_on_regression"
+        "gates min_pass_rate pass_rate_confidence min_score max_drop * fail_on_regression"
         " fail_on_critical"
         " max_error_rate max_lost_scores max_cost max_cost_ratio max_tokens max_tokens_ratio max_p95_ms max_p95_ratio"
         " min_judge_agreement severity cluster suites"
@@ -86,6 +88,7 @@ TYPES = {
     "Count": "whole number, 1 or more",
     "Repeats": "whole number, 1 or more, or `auto`",
     "Factor": "number above 0",
+    "GateSet": "`usual` or `strict`",
     "Seconds": "number above 0",
     "Amount": "number, 0 or more",
     "Number": "number",
@@ -254,6 +257,12 @@ def _setting(name: str, kind: str, text: str, *, flag: str | None) -> Iterator[s
     others += [f"input `{dashed}`"] if dashed in ACTION["inputs"] else []
     others.append("variable `GITHUB_TOKEN`" if name == "github_token" else f"variable `SCOREGATE_{name.upper()}`")
     yield f"- {'Set by' if name in NOT_IN_FILES else 'Also'}: {', '.join(others)}"
+    if name == "gates":
+        for chosen in GateSet:
+            values = (
+                f"`{each.name} = {json.dumps(each.in_sets[chosen])}`" for each in LIMITS if chosen in each.in_sets
+            )
+            yield _wrap(f"- `{chosen}` sets {', '.join(values)}").replace("\n", "\n  ")
     if name == "suites":
         yield "- Keys: all gates above, and"
         yield from _keys("SuiteSettings", "LimitFields", "DeclaredLimits")

@@ -14,6 +14,7 @@ from scoregate.kernel.types.declarations.declaration import (
     RunFacts,
     choose_from,
 )
+from scoregate.kernel.types.declarations.fields import GateSet
 from scoregate.kernel.types.runs.policy import Limits, Policy
 
 
@@ -36,6 +37,7 @@ FAIL_ON_BROKEN_CASES: Limit[Any] = Limit(
     """,
     is_relative=True,
     option=Option("gate", "Fail if newly failing cases fail in further trials, and not in those of the base."),
+    in_sets={GateSet.STRICT: BrokenCases.ALL},
 )
 
 

@@ -25,6 +25,7 @@ from scoregate.kernel.judge.settings.sources import (
     read_file_layer,
     with_relative_paths,
 )
+from scoregate.kernel.types.declarations.fields import GateSet
 
 _TABLE_RULE = "must be a table; in the environment, write it as JSON"
 _RULES = {
@@ -84,7 +85,7 @@ _LIST_SETTINGS = "`scoregate settings` lists all settings"
 _MOST_NAMES = 5
 
 
-_ROOT = "working_directory"
+_ROOT, _GATES = "working_directory", "gates"
 _INSTEAD = "use --working-directory, SCOREGATE_WORKING_DIRECTORY, or the action's input"
 
 
@@ -139,9 +140,18 @@ def _with_tables(layer: Layer) -> Layer:
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
     values: dict[str, Any] = {}
-    for layer in reversed(layers):
+    for layer in reversed([*layers, *_make_set_layer(layers)]):
         values = _merge_tables(values, {**layer.values, "origins": layer.origins()})
     return Settings.model_validate({**values, "file_values": dict(file_values)})
+
+
+def _make_set_layer(layers: Sequence[Layer]) -> Iterator[Layer]:
+    """The limits of the set of gates, below everything else; where they are set is where the set is named."""
+    named = next((layer for layer in layers if layer.values.get(_GATES) is not None), None)
+    chosen = next((each for each in GateSet if named is not None and each == named.values[_GATES]), None)
+    if named is not None and chosen is not None:
+        values = {limit.name: limit.in_sets[chosen] for limit in LIMITS if chosen in limit.in_sets}
+        yield Layer(values, lambda _: named.place((_GATES,)))
 
 
 def _merge_tables(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from scoregate.kernel.types.runs.policy import Limits, Policy, Severity, is_limi
 from scoregate.kernel.types.slots import NO_SLOTS, Slots
 
 if TYPE_CHECKING:
+    from scoregate.kernel.types.declarations.fields import GateSet
     from scoregate.kernel.types.runs.run import Run
 
 _T = TypeVar("_T")
@@ -130,6 +131,7 @@ class Limit(Generic[_T]):
         is_enough: whether it can fail any suite, so that a suite with it has a gate; so can relative limits.
         check: returns the value, or raises a ValueError that says what it must be; None for any value of its kind.
         option: its option on the command line; None for none.
+        in_sets: its values in sets of gates.
     """
 
     name: str
@@ -139,6 +141,7 @@ class Limit(Generic[_T]):
     is_enough: bool = False
     check: Callable[[_T], _T] | None = None
     option: Option | None = None
+    in_sets: Mapping[GateSet, _T] = field(default_factory=dict)
 
     def of(self, limits: Limits) -> _T:
         """Its value in the limits of a suite."""

@@ -70,6 +70,13 @@ class ShowOutputs(StrEnum):
     NONE = "none"
 
 
+class GateSet(StrEnum):
+    """A set of gates. Each limit declares which value a set gives it; a limit that is set keeps its own."""
+
+    USUAL = "usual"
+    STRICT = "strict"
+
+
 class PolicySource(StrEnum):
     """Whether a run is judged by its own limits or by those of its baseline."""
 

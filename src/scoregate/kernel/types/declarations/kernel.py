@@ -15,6 +15,7 @@ from scoregate.kernel.types.declarations.declaration import (
     Option,
     Rule,
 )
+from scoregate.kernel.types.declarations.fields import GateSet
 from scoregate.kernel.types.runs.policy import Severity
 
 # The run.
@@ -70,6 +71,7 @@ RULES: tuple[Rule, ...] = (
     *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
 )
 
+_IN_BOTH = {GateSet.USUAL: True, GateSet.STRICT: True}
 MIN_PASS_RATE = Limit(
     "min_pass_rate", RATE, option=Option("gate", "Minimum pass rate of the cases with a threshold (0 to 1).", "RATE")
 )
@@ -81,7 +83,10 @@ PASS_RATE_CONFIDENCE = Limit(
     """,
 )
 MAX_ERROR_RATE = Limit(
-    "max_error_rate", RATE, option=Option("gate", "Maximum share of cases with errors (0 to 1).", "RATE")
+    "max_error_rate",
+    RATE,
+    option=Option("gate", "Maximum share of cases with errors (0 to 1).", "RATE"),
+    in_sets={GateSet.STRICT: 0.0},
 )
 MAX_LOST_SCORES = Limit(
     "max_lost_scores",
@@ -89,6 +94,7 @@ MAX_LOST_SCORES = Limit(
     """The share of scores that may turn into None. If more are lost, and more than by chance, the row is
     unmeasurable. Without it: 0.05.
     """,
+    in_sets={GateSet.STRICT: 0.0},
 )
 MIN_SCORE = Limit(
     "min_score",
@@ -114,8 +120,9 @@ FAIL_ON_REGRESSION = Limit(
     "Fail if any score is worse than the baseline by more than noise.",
     is_relative=True,
     option=Option("gate", "Fail if any score is significantly worse than the baseline."),
+    in_sets=_IN_BOTH,
 )
-FAIL_ON_CRITICAL = Limit("fail_on_critical", FLAG, is_relative=True)
+FAIL_ON_CRITICAL = Limit("fail_on_critical", FLAG, is_relative=True, in_sets=_IN_BOTH)
 MAX_COST = Limit(
     "max_cost",
     AMOUNT,
