@@ -176,7 +176,7 @@ def _add_cases(path: str, made: list[tuple[str, str]]) -> Iterator[tuple[str, st
     Raises:
         UsageError: the path leads out of the folder, or no such file can have cases.
     """
-    from scoregate.evals.case_schema import make_case_schema
+    from scoregate.datasets.case_schema import make_case_schema
 
     place = PurePosixPath(os.path.normpath(path).replace(os.sep, "/"))
     kind = place.suffix.lower().replace(".yml", ".yaml")

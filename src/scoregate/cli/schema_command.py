@@ -26,8 +26,8 @@ def print_case_schema(file: Path | None) -> None:
     schema by the first line of a YAML file, `# yaml-language-server: $schema=cases.schema.json`, or by the key
     `$schema` of a JSON file whose cases are under `examples`.
     """
+    from scoregate.datasets.case_schema import list_valid_rows, make_case_schema
     from scoregate.datasets.files import read_rows
-    from scoregate.evals.case_schema import list_valid_rows, make_case_schema
 
     if file is not None and file.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{file} is no file that has a schema: it must end in {', '.join(_SUFFIXES)}")

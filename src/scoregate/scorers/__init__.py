@@ -18,20 +18,20 @@ from scoregate.scorers.texts import (
 
 if TYPE_CHECKING:
     from scoregate.scorers.assertions import CaseRubric, assertion, rubric, weighted_assertions
-    from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
-    from scoregate.scorers.judges import ModelJudge, TrajectoryJudge, choice_judge, goal_reached, judge, plan_followed
-    from scoregate.scorers.overlap import bleu, rouge_l
-    from scoregate.scorers.pairs import PairwiseJudge, pairwise
-    from scoregate.scorers.pii import pii_free
-    from scoregate.scorers.retrieval.judges import (
+    from scoregate.scorers.claim_judges import (
         RetrievalJudge,
         answer_relevancy,
         context_recall,
         faithfulness,
         hallucination_free,
     )
-    from scoregate.scorers.retrieval.passage_judges import citation_correct, context_precision
-    from scoregate.scorers.retrieval.rankings import mrr, ndcg, retrieval_recall
+    from scoregate.scorers.embeddings import EmbeddingSimilarity, embedding_similarity
+    from scoregate.scorers.judges import ModelJudge, TrajectoryJudge, choice_judge, goal_reached, judge, plan_followed
+    from scoregate.scorers.overlap import bleu, rouge_l
+    from scoregate.scorers.pairs import PairwiseJudge, pairwise
+    from scoregate.scorers.passage_judges import citation_correct, context_precision
+    from scoregate.scorers.pii import pii_free
+    from scoregate.scorers.rankings import mrr, ndcg, retrieval_recall
     from scoregate.scorers.trajectories import (
         TrajectoryCheck,
         called,
@@ -110,15 +110,15 @@ __getattr__ = make_getattr(
         ".overlap": ("bleu", "rouge_l"),
         ".pairs": ("PairwiseJudge", "pairwise"),
         ".pii": ("pii_free",),
-        ".retrieval.judges": (
+        ".claim_judges": (
             "RetrievalJudge",
             "answer_relevancy",
             "context_recall",
             "faithfulness",
             "hallucination_free",
         ),
-        ".retrieval.passage_judges": ("citation_correct", "context_precision"),
-        ".retrieval.rankings": ("mrr", "ndcg", "retrieval_recall"),
+        ".passage_judges": ("citation_correct", "context_precision"),
+        ".rankings": ("mrr", "ndcg", "retrieval_recall"),
         ".trajectories": (
             "TrajectoryCheck",
             "called",

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scoregate import evaluate
 from scoregate.scorers import mrr, ndcg, retrieval_recall
 from scoregate.scorers.check import Check
-from scoregate.scorers.retrieval.citations import find_citations
-from scoregate.scorers.retrieval.passages import Passage
+from scoregate.scorers.passages import Passage, find_citations
 
 
 def score(check: Check, output: Any, expected: Any) -> float | None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from scoregate import evaluate
 from scoregate.cli.main import cli
-from scoregate.evals.case_schema import make_case_schema
+from scoregate.datasets.case_schema import make_case_schema
 
 ROWS: list[dict[str, Any]] = [
     {"input": {"question": "open?", "floor": 1}, "expected": ["9"], "language": "de"},

@@ -6,20 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scoregate.errors import InvalidDataset
-from scoregate.evals.rows import EXPECTED, ID, INPUT, METADATA, TAGS
 
 # Editors for YAML know this version.
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
-    INPUT: {"description": "What the task receives."},
-    EXPECTED: {"description": "What scorers compare the output with."},
-    ID: {"type": ["string", "integer"], "description": "A name that stays if the input changes."},
-    TAGS: {
+    "input": {"description": "What the task receives."},
+    "expected": {"description": "What scorers compare the output with."},
+    "id": {"type": ["string", "integer"], "description": "A name that stays if the input changes."},
+    "tags": {
         "type": ["array", "string"],
         "items": {"type": "string"},
         "description": "Names of groups of cases, for --tag and slices.",
     },
-    METADATA: {"type": "object", "description": "Anything else that scorers or people read."},
+    "metadata": {"type": "object", "description": "Anything else that scorers or people read."},
 }
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
 _DEEPEST = 6

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from scoregate.grading.prompts import Template
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.json_io import to_text
-from scoregate.scorers.retrieval.citations import find_citations
-from scoregate.scorers.retrieval.judges import RetrievalJudge, describe_verdicts, share_verdicts
-from scoregate.scorers.retrieval.passages import ANSWER, CONTEXTS, make_fields
-from scoregate.scorers.retrieval.questions import Answers, Verdict, ask_about_items
+from scoregate.scorers.claim_judges import RetrievalJudge, describe_verdicts, share_verdicts
+from scoregate.scorers.passages import ANSWER, CONTEXTS, find_citations, make_fields
+from scoregate.scorers.verdicts import Answers, Verdict, ask_about_items
 
 if TYPE_CHECKING:
     from scoregate.models import Model

@@ -1,4 +1,4 @@
-"""Questions to a model with many small answers: one for each claim of a text, or for each of several numbered items."""
+"""Verdicts of a model: one for each claim of a text, or for each of several numbered items."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from scoregate.grading.judge import get_scorer_model, name_scorer_model
 from scoregate.grading.prompts import Template, digest_texts
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.json_io import to_text
-from scoregate.scorers.retrieval.passages import ANSWER, CONTEXTS, DEFAULT_FIELDS, Fields, Passage, make_fields
-from scoregate.scorers.retrieval.questions import Answers, Verdict, ask_about_claims
+from scoregate.scorers.passages import ANSWER, CONTEXTS, DEFAULT_FIELDS, Fields, Passage, make_fields
+from scoregate.scorers.verdicts import Answers, Verdict, ask_about_claims
 
 if TYPE_CHECKING:
     from scoregate.models import Model

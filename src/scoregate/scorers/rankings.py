@@ -10,7 +10,7 @@ from scoregate.kernel.types.json_io import to_plain
 from scoregate.kernel.types.text import is_whole_number
 from scoregate.scorers.check import Check, Values
 from scoregate.scorers.output_texts import EXPECTED, check_field, select_field
-from scoregate.scorers.retrieval.passages import CONTEXTS, read_ids
+from scoregate.scorers.passages import CONTEXTS, read_ids
 
 _MOST_NAMED = 5
 
