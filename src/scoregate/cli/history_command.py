@@ -254,7 +254,7 @@ _FLAKY: Sequence[Column] = (
 )
 @run_options
 def page(output: Path | None, choice: RunChoice) -> None:
-    """Write a page with the trends of all evaluators over months, flaky cases and costs: one file, to open offline."""
+    """Write a page with the trends of all scorers over months, flaky cases and costs: one file, to open offline."""
     from scoregate.features.history.page import HistoryData, render_trends
 
     with open_project(choice.project) as opened:

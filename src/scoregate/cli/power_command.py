@@ -32,7 +32,7 @@ from scoregate.kernel.types.slots import NO_SLOTS
     help="Drop of a mean score to detect with 80% power, if this were the only row.",
 )
 def command(run: Path | None, baseline: Path | None, drop: float) -> int:
-    """Estimate how many cases or repeats it takes to detect a drop of an evaluator, from the variance in RUN.
+    """Estimate how many cases or repeats it takes to detect a drop of a scorer, from the variance in RUN.
 
     Default for RUN: the last run of the project, in the folder of the setting `out`.
     """

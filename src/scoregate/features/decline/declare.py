@@ -56,8 +56,8 @@ RULE = Rule("decline", "A score declined", "Decline", drop_from="past")
 MAX_DECLINE = Limit(
     "max_decline",
     BY_EVALUATOR,
-    """Fail if the mean score of an evaluator is worse than in an earlier run of the same branch by more than this, and
-    by more than noise: one number for all, or a table by globs of evaluators. `decline_window` sets which run. It
+    """Fail if the mean score of a scorer is worse than in an earlier run of the same branch by more than this, and
+    by more than noise: one number for all, or a table by globs of scorers. `decline_window` sets which run. It
     applies to pushes and scheduled runs, not to pull requests.
     """,
 )

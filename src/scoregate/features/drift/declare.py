@@ -10,7 +10,7 @@ DRIFT_CONTROL = Setting(
     0.0,
     """Ask this share of the base's cases again, at the base's commit, to measure how far the providers of models moved
     since the base was measured: `0.1` asks a random tenth. Changes of scores are corrected by it if it has enough
-    cases, usually about 250 for each evaluator. `0` asks none.
+    cases, usually about 250 for each scorer. `0` asks none.
     """,
     "The comparison",
     after="approved",

@@ -164,6 +164,6 @@ class SettingFields(FeatureSettings, LimitFields):
     time their number has doubled.
     """
     evaluators: Mapping[str, EvaluatorSettings] = Field(default_factory=dict)
-    """How scores of some evaluators are read and compared, by globs of their names: tables `[evaluators."GLOB"]`."""
+    """How scores of some scorers are read and compared, by globs of their names: tables `[evaluators."GLOB"]`."""
     suites: Mapping[str, SuiteSettings] = Field(default_factory=dict)
     """Gates for some suites, by globs of their ids: tables `[suites."GLOB"]`. Later tables win."""

@@ -1,4 +1,4 @@
-"""The tables of settings that describe agents, commands, test configs and evaluators."""
+"""The tables of settings that describe agents, commands, test configs and scorers."""
 
 from __future__ import annotations
 
@@ -292,14 +292,14 @@ Bounds = Annotated[tuple[Number, Number], AfterValidator(_check_scale)]
 
 
 class EvaluatorSettings(Table):
-    """How the scores of some evaluators are read and compared; effects and margins are in [0, 1].
+    """How the scores of some scorers are read and compared; effects and margins are in [0, 1].
 
     `scale`, `threshold` and `ignore` are applied when a run is recorded, to imported results and to all suites. They
     win over what a suite or a file states.
     """
 
     scale: Bounds | None = None
-    """The lowest and the highest score, such as `[0, 500]`, of an evaluator that counts or gives stars. Its scores are
+    """The lowest and the highest score, such as `[0, 500]`, of a scorer that counts or gives stars. Its scores are
     mapped from there to [0, 1]. A verdict, `true` or `false`, is on no scale.
     """
     threshold: ThresholdSettings | None = None
@@ -307,7 +307,7 @@ class EvaluatorSettings(Table):
     wildcard replaces no threshold of a verdict.
     """
     ignore: bool | None = None
-    """`true` leaves out the evaluator. An evaluator of verdicts is left out only by its own name, not by a wildcard."""
+    """`true` leaves out the scorer. A scorer of verdicts is left out only by its own name, not by a wildcard."""
     higher_is_better: bool | None = None
     """`false` if a lower score is better."""
     min_effect: Rate | None = None

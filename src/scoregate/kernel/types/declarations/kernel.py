@@ -99,19 +99,19 @@ MAX_LOST_SCORES = Limit(
 MIN_SCORE = Limit(
     "min_score",
     BY_EVALUATOR,
-    """Fail if the mean score of an evaluator is lower: one number for all, or a table by globs of evaluators. A case
+    """Fail if the mean score of a scorer is lower: one number for all, or a table by globs of scorers. A case
     with several trials counts once, with their mean.
     """,
 )
 MAX_DROP = Limit(
     "max_drop",
     BY_EVALUATOR,
-    """Fail if the mean score of an evaluator is worse than the baseline by more than this, and by more than noise:
-    one number for all, or a table by globs of evaluators.
+    """Fail if the mean score of a scorer is worse than the baseline by more than this, and by more than noise:
+    one number for all, or a table by globs of scorers.
     """,
     is_relative=True,
     option=Option(
-        "gate", "Maximum drop of a mean score (0 to 1), for all evaluators or EVALUATOR=DROP,… for some.", "DROP"
+        "gate", "Maximum drop of a mean score (0 to 1), for all scorers or EVALUATOR=DROP,… for some.", "DROP"
     ),
 )
 FAIL_ON_REGRESSION = Limit(
