@@ -41,7 +41,7 @@ def measure(runs: int) -> Iterator[Row]:
     """Yield three ratios of wall times, of five times as many runs as asked: these are short."""
     testing = _python("scoregate", "import scoregate.testing")
     model = _python("pydantic", "from pydantic import BaseModel")
-    yield _row("import scoregate.testing, of pydantic's BaseModel", testing, model, 1.5, runs)
+    yield _row("import scoregate.testing, of pydantic's BaseModel", testing, model, 1.3, runs)
     version = partial(run, [tool("scoregate", "scoregate"), "--version"], env={})
     yield _row("scoregate --version, of import click", version, _python("click", "import click"), 1.1, runs)
     suite = partial(run_host, SUITES / "on_scoregate.py", home() / "runs" / str(SMALL.cases), SMALL)
