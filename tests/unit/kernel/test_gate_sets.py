@@ -35,25 +35,38 @@ def test_a_set_gives_its_limits_and_no_others(tmp_path: Path) -> None:
 
 def test_a_limit_that_is_set_wins_over_the_set_whatever_sets_it(tmp_path: Path) -> None:
     text = 'gates = "strict"\nmax_error_rate = 0.1\n[suites."a"]\nfail_on_regression = false\n'
+    assert load(tmp_path, text).policy().default.is_from_set("max_error_rate") is False
     settings = load(tmp_path, text, SCOREGATE_FAIL_ON_CRITICAL="false")
     assert list_limits(settings) == {**STRICT, "max_error_rate": 0.1, "fail_on_critical": False}
     policy = settings.policy()
-    assert (policy.default.fail_on_regression, policy.narrow["a"].fail_on_regression) == (True, False)
+    assert (policy.default.fail_on_regression, policy.suites["a"].fail_on_regression) == (True, False)
 
 
 def test_a_limit_of_a_set_was_set_where_the_set_is_named(tmp_path: Path) -> None:
     settings = load(tmp_path, 'gates = "strict"')
-    assert settings.origin("max_lost_scores") == "scoregate.toml"
+    assert settings.origin("max_lost_scores") == "scoregate.toml (gates)"
+    assert settings.policy().default.is_from_set("max_lost_scores")
     assert settings.is_from_file("max_lost_scores")
     settings = load(tmp_path, 'gates = "strict"', SCOREGATE_GATES="usual")
-    assert (settings.origin("fail_on_critical"), list_limits(settings)["max_lost_scores"]) == ("SCOREGATE_GATES", None)
+    assert settings.origin("fail_on_critical") == "SCOREGATE_GATES (gates)"
+    assert list_limits(settings)["max_lost_scores"] is None
+    assert settings.is_for_run("fail_on_critical")
 
 
 def test_a_change_cant_leave_the_set_of_the_base(tmp_path: Path) -> None:
     settings = load(tmp_path, "", base='gates = "strict"')
     assert list_limits(settings) == STRICT
-    assert settings.origin("max_lost_scores") == "scoregate.toml of the base"
+    assert settings.origin("max_lost_scores") == "scoregate.toml of the base (gates)"
+    assert (settings.is_from_file("max_lost_scores"), settings.is_from_change("max_lost_scores")) == (True, False)
+    assert load(tmp_path, 'gates = "strict"').is_from_change("max_lost_scores")
     assert list_limits(load(tmp_path, 'gates = "strict"', base="")) == list_limits(load(tmp_path))
+
+
+def test_a_file_cant_weaken_the_set_of_the_workflow(tmp_path: Path) -> None:
+    settings = load(tmp_path, "fail_on_regression = false\nmax_error_rate = 0.5\n", SCOREGATE_GATES="strict")
+    assert list_limits(settings) == STRICT
+    settings = load(tmp_path, 'gates = "usual"\nfail_on_critical = false\n', SCOREGATE_GATES="strict")
+    assert list_limits(settings) == STRICT
 
 
 @pytest.mark.parametrize("value", ['"usal"', '["usual"]', "{ usual = true }", "3"])

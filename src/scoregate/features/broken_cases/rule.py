@@ -11,6 +11,7 @@ from scoregate.kernel.gate.case_rules import find_confirmations, read_names
 from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.confirmations import Confirmation, ConfirmationOutcome
+from scoregate.kernel.types.runs.policy import Limits
 from scoregate.kernel.types.text import sort_by_name
 
 _MOST_NAMES = 5
@@ -41,9 +42,13 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     elif tried:
         text = f"{len(cases):,} newly failing, and none of them certainly by the change"
         yield _find(context, Conclusion.PASSED, text)
-    elif FAIL_ON_BROKEN_CASES.is_set(context.limits) and not any(row.label is RowLabel.WORSE for row in context.rows):
+    elif _is_asked_for(context.limits) and not any(row.label is RowLabel.WORSE for row in context.rows):
         text = f"{len(cases):,} newly failing, which did not run again"
         yield _find(context, Conclusion.UNMEASURABLE, text)
+
+
+def _is_asked_for(limits: Limits) -> bool:
+    return FAIL_ON_BROKEN_CASES.is_set(limits) and not limits.is_from_set(FAIL_ON_BROKEN_CASES.name)
 
 
 def _is_broken(tried: Confirmation) -> bool:

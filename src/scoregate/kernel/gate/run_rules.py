@@ -235,7 +235,9 @@ def check_limits(context: RunContext) -> Iterator[Finding]:
 def _critical_limits_without_case(context: RunContext) -> Iterator[Finding]:
     """`fail_on_critical`, if no case of its suites has the tag: a misspelled tag would switch the limit off."""
     comparison, policy = context.comparison, context.policy
-    suites = [each for each in comparison.run.suites if policy.limits_of(each).fail_on_critical and len(each.columns)]
+    limited = ((each, policy.limits_of(each)) for each in comparison.run.suites if len(each.columns))
+    # A set of gates is for projects with such cases and for those without.
+    suites = [each for each, own in limited if own.fail_on_critical and not own.is_from_set("fail_on_critical")]
     tags = {tag for suite in suites for tags in suite.columns.tags.values() for tag in tags}
     base_suites = () if comparison.base is None else comparison.base.suites
     in_base = any(CRITICAL in tags for suite in base_suites for tags in suite.columns.tags.values())

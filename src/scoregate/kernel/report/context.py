@@ -35,7 +35,9 @@ class RunStart:
 
 def describe_start(run: Run) -> RunStart:
     """How a run was started."""
-    limits = {each.place: _format_variable(each) for each in list_one_run_limits(run.policy)}
+    limits: dict[str, str] = {}
+    for each in list_one_run_limits(run.policy):  # a set of gates sets several
+        limits[each.place] = f"{limits.get(each.place, '')} {_format_variable(each)}".lstrip()
     if run.scope.exec_call is not None:
         return RunStart(exec_call=run.scope.exec_call, limits=limits)
     commands = set(_list_command_names(run.settings or {}))
@@ -48,7 +50,8 @@ def describe_start(run: Run) -> RunStart:
 
 def _format_variable(limit: OneRunLimit) -> str:
     """The variable that sets a limit, as a shell writes it."""
-    return f"SCOREGATE_{limit.name.upper()}={shlex.quote(json.dumps(limit.value))}"
+    value = limit.value if isinstance(limit.value, str) else json.dumps(limit.value)
+    return f"SCOREGATE_{limit.name.upper()}={shlex.quote(value)}"
 
 
 def _list_command_names(settings: Mapping[str, object]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -26,6 +27,7 @@ from scoregate.kernel.judge.settings.sources import (
     with_relative_paths,
 )
 from scoregate.kernel.types.declarations.fields import GateSet
+from scoregate.kernel.types.runs.policy import OF_SET
 
 _TABLE_RULE = "must be a table; in the environment, write it as JSON"
 _RULES = {
@@ -140,18 +142,24 @@ def _with_tables(layer: Layer) -> Layer:
 
 def _build_settings(layers: Sequence[Layer], file_values: Mapping[str, Any]) -> Settings:
     values: dict[str, Any] = {}
-    for layer in reversed([*layers, *_make_set_layer(layers)]):
+    for layer in reversed(list(_add_set_layer(layers))):
         values = _merge_tables(values, {**layer.values, "origins": layer.origins()})
     return Settings.model_validate({**values, "file_values": dict(file_values)})
 
 
-def _make_set_layer(layers: Sequence[Layer]) -> Iterator[Layer]:
-    """The limits of the set of gates, below everything else; where they are set is where the set is named."""
+def _add_set_layer(layers: Sequence[Layer]) -> Iterator[Layer]:
+    """The layers with the limits of the first set of gates, below the layer that names it."""
     named = next((layer for layer in layers if layer.values.get(_GATES) is not None), None)
-    chosen = next((each for each in GateSet if named is not None and each == named.values[_GATES]), None)
-    if named is not None and chosen is not None:
-        values = {limit.name: limit.in_sets[chosen] for limit in LIMITS if chosen in limit.in_sets}
-        yield Layer(values, lambda _: named.place((_GATES,)))
+    for layer in layers:
+        yield layer
+        chosen = next((each for each in GateSet if layer is named and each == layer.values[_GATES]), None)
+        if chosen is not None:
+            values = {limit.name: limit.in_sets[chosen] for limit in LIMITS if chosen in limit.in_sets}
+            yield Layer(values, partial(_place_of_set, layer))
+
+
+def _place_of_set(layer: Layer, _: Keys) -> str:
+    return f"{layer.place((_GATES,))}{OF_SET}"
 
 
 def _merge_tables(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

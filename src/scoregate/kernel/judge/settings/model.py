@@ -22,7 +22,7 @@ from scoregate.kernel.types.declarations.fields import (
     absolute_cache,
     parse_baseline_kind,
 )
-from scoregate.kernel.types.runs.policy import DEFAULTS, Criteria, Limits, Policy, gather_limits
+from scoregate.kernel.types.runs.policy import DEFAULTS, OF_SET, Criteria, Limits, Policy, gather_limits
 from scoregate.kernel.types.selection import WHOLE, CaseSelection
 
 SuiteKind: TypeAlias = Literal["paths", "commands", "configs"]
@@ -50,12 +50,12 @@ class Settings(SettingFields):
 
     def is_from_file(self, name: str) -> bool:
         """Whether a file sets it, the project's or the base's."""
-        return self.origin(name).removesuffix(OF_BASE) in (OWN_FILE, SHARED_FILE)
+        return self.origin(name).removesuffix(OF_SET).removesuffix(OF_BASE) in (OWN_FILE, SHARED_FILE)
 
     def is_from_change(self, *path: str) -> bool:
         """Whether a file of the measured change sets it, and neither the base's file nor the workflow."""
         origin = self.origin(*path)
-        return origin.startswith((OWN_FILE, SHARED_FILE)) and not origin.endswith(OF_BASE)
+        return origin.startswith((OWN_FILE, SHARED_FILE)) and not origin.removesuffix(OF_SET).endswith(OF_BASE)
 
     def is_for_run(self, name: str) -> bool:
         """Whether a flag, an input or a variable sets it, for this one run."""

@@ -108,7 +108,9 @@ class SettingFields(FeatureSettings, LimitFields):
     arms: ArmsSettings | None = None
     """Other files for agents, such as `AGENTS.md`, that are measured with and without: a table `[arms]`."""
     gates: GateSet | None = None
-    """A set of gates, instead of one setting for each: `usual` or `strict`. What is set by itself wins over the set."""
+    """A set of gates, instead of one setting for each: `usual` or `strict`. A limit that is set by itself in the same
+    place, or in one that wins over it, keeps its value.
+    """
     min_pass_rate: Rate = 1.0
     """Fail if a smaller share of the cases with a threshold passes."""
     max_error_rate: Rate = 0.05

@@ -173,7 +173,13 @@ class Limits:
         """Where a limit is set: the origin of the first of these names that has one."""
         return next((self.origin[name] for name in names if name in self.origin), "default")
 
+    def is_from_set(self, name: str) -> bool:
+        """Whether a set of gates gives the limit, and nothing sets it by itself."""
+        return self.origin.get(name, "").endswith(OF_SET)
 
+
+# What the origins of limits end with that a set of gates gives.
+OF_SET = " (gates)"
 _KERNEL_LIMITS = frozenset(each.name for each in fields(Limits))
 
 
