@@ -57,15 +57,18 @@ def test_a_page_is_read_with_its_marks(tmp_path: Path) -> None:
     page.write_text(
         "<!-- exit: 3 -->\n\n```sh\nexit 3\n```\n\nText\n<!-- exit: 1 -->\nText\n\n"
         "=== tab\n\n    ```python\n    # a/b.py, a file\n    if x:\n        y\n    ```\n\n"
+        '```csv title="a.csv"\nx\n```\n'
         "<!-- not run: it needs a key\n````md\n# a.md\n```sh\n```\n````\n-->\n"
     )
     assert read_blocks(page) == [
         Block("page.md:3", "sh", "exit 3\n", {"exit": "3"}),
         Block("page.md:13", "python", "# a/b.py, a file\nif x:\n    y\n", {}),
-        Block("page.md:20", "md", "# a.md\n```sh\n```\n", {"not run": "it needs a key"}),
+        Block("page.md:19", "csv", "# a.csv\nx\n", {}),
+        Block("page.md:22", "md", "# a.md\n```sh\n```\n", {"not run": "it needs a key"}),
     ]
-    assert [block.path for block in read_blocks(page)] == [None, "a/b.py", "a.md"]
-    assert read_blocks(page)[2].content == "```sh\n```\n"
+    assert [block.path for block in read_blocks(page)] == [None, "a/b.py", "a.csv", "a.md"]
+    assert read_blocks(page)[2].content == "x\n"
+    assert read_blocks(page)[3].content == "```sh\n```\n"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from pathlib import Path
 _FENCE = re.compile(r"^ *(?P<marks>`{3,})(?P<language>[\w-]*)(?P<rest>[^`]*)$")
 _MARK = re.compile(r"^ *<!-- *(?:(?P<name>not run|run by|exit): *(?P<value>.*?))? *(?:-->)?$")
 _FILE = re.compile(r"(?:#|//) (?P<path>[\w./-]+\.[a-z]\w*)(?:[,;:].*)?\n")
-# Formats without comments: their files begin after the line that names them.
+_TITLE = re.compile(r'title="(?P<path>[^"]+)"')
+# Formats without comments: their files begin after the line that names them. Readers see a title instead.
 _PLAIN = (".csv", ".json", ".jsonl", ".md", ".ndjson", ".tsv", ".txt")
 
 
@@ -58,6 +59,8 @@ def read_blocks(path: Path) -> list[Block]:
             else:
                 raise ValueError(f"{path}:{number}: this block has no end")
             text = textwrap.dedent("".join(f"{each}\n" for each in inside))
+            if title := _TITLE.search(fence["rest"]):
+                text = f"# {title['path']}\n{text}"
             blocks.append(Block(f"{path.name}:{number}", fence["language"], text, marks))
             marks = {}
         elif mark := _MARK.match(line):

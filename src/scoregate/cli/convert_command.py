@@ -54,7 +54,7 @@ def convert_promptfoo_command(config: Path, *, partial: bool, all_places: bool, 
 @command.command("openai-evals")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--eval", "name", help="The eval to convert, if the file has several.")
-@click.option("--model", default="openai/gpt-4o", show_default=True, help="The model to ask.")
+@click.option("--model", default="openai/gpt-6-luna", show_default=True, help="The model to ask.")
 @_options
 def convert_openai_evals_command(
     path: Path, *, name: str | None, model: str, partial: bool, all_places: bool, out: Path | None

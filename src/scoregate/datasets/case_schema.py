@@ -12,9 +12,9 @@ _DIALECT = "http://json-schema.org/draft-07/schema#"
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "input": {"description": "What the task receives."},
     "expected": {"description": "What scorers compare the output with."},
-    "id": {"type": ["string", "integer"], "description": "A name that stays if the input changes."},
+    "id": {"type": ["string", "integer", "null"], "description": "A name that stays if the input changes."},
     "tags": {
-        "type": ["array", "string"],
+        "type": ["array", "string", "null"],
         "items": {"type": "string"},
         "description": "Names of groups of cases, for --tag and slices.",
     },
@@ -22,6 +22,8 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
 }
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
 _DEEPEST = 6
+# What a new case may lack, although all others have it.
+_OPTIONAL = {"id", "tags", "metadata"}
 
 
 def make_case_schema(rows: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
@@ -36,7 +38,6 @@ def make_case_schema(rows: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]
         "type": "object",
         "properties": {"$schema": {"type": "string"}, "examples": cases},
         "required": ["examples"],
-        "additionalProperties": False,
     }
     return {"$schema": _DIALECT, "title": "Cases", "anyOf": [cases, holder], "definitions": {"case": case}}
 
@@ -50,7 +51,10 @@ def _make_known_case(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found: Mapping[str, Any] = known.get("properties", {})
     # Fields of scoregate that no case has yet are completed, too.
     properties = {name: {**found.get(name, {}), **field} for name, field in _FIELDS.items()}
+    properties["metadata"].pop("required", None)
     others = {name: field for name, field in found.items() if name not in _FIELDS}
+    needed = [name for name in known.get("required", ()) if name not in _OPTIONAL]
+    known = {**known, "required": needed} if needed else {key: known[key] for key in known if key != "required"}
     return {**known, "type": "object", "properties": {**properties, **others}, "additionalProperties": False}
 
 

@@ -95,6 +95,16 @@ async def ask(model: Model, prompt: str, schema: type[BaseModel]) -> Any:
     return await _send(model, make_question(prompt), schema)
 
 
+async def ask_about_texts(model: Model, prompt: str, schema: type[BaseModel]) -> Any:
+    """The same for a prompt whose images and audio stay texts, because others wrote it, such as authors of passages.
+
+    Raises:
+        ModelError: the model gives no such answer.
+        MissingExtra: a package is not installed.
+    """
+    return await _send(model, Question(prompt), schema)
+
+
 async def _send(model: Model, question: Question, schema: type[BaseModel]) -> Any:
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": system_prompt()},

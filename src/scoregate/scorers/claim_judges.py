@@ -10,6 +10,7 @@ from scoregate.grading.grade import PASS_AT_ONE
 from scoregate.grading.judge import get_scorer_model, name_scorer_model
 from scoregate.grading.prompts import Template, digest_texts
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
+from scoregate.kernel.types.event_values import Choice
 from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.passages import ANSWER, CONTEXTS, DEFAULT_FIELDS, Fields, Passage, make_fields
 from scoregate.scorers.verdicts import Answers, Verdict, ask_about_claims
@@ -84,21 +85,26 @@ class Faithfulness(RetrievalJudge):
 
     async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation | None:  # noqa: A002, ARG002
         """Ask the model, as `RetrievalJudge` says."""
-        answers = await self._ask(output)
+        answers = await self._ask(output, input)
         return share_verdicts(answers, "not supported") if answers.verdicts else None
 
-    async def _ask(self, output: Any) -> Answers:
+    async def _ask(self, output: Any, question: Any) -> Answers:
         answer, passages = self.fields.read_answer(output, self.name), self.fields.read_passages(output, self.name)
-        blocks = {"context": _join(passages), "output": answer}
+        blocks = {"input": to_text(question), "context": _join(passages), "output": answer}
         return await ask_about_claims(self.get_model(), "the output", self._criterion, blocks)
 
 
 class HallucinationFree(Faithfulness):
     """Whether the passages support every claim of the answer."""
 
+    def _list_choices(self) -> Sequence[Choice]:
+        return [Choice(1.0, "every claim is supported"), Choice(0.0, "a claim is not supported")]
+
     async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation | None:  # noqa: A002, ARG002
         """Ask the model, as `RetrievalJudge` says."""
-        answers = await self._ask(output)
+        answers = await self._ask(output, input)
+        if not answers.verdicts:
+            return None
         invented = [each for each in answers.verdicts if not each.holds]
         return Evaluation(float(not invented), PASS_AT_ONE, describe_verdicts(answers, invented, "not supported"))
 
@@ -120,10 +126,11 @@ class AnswerRelevancy(RetrievalJudge):
 class ContextRecall(RetrievalJudge):
     """The share of the expected answer's claims that the passages support."""
 
-    async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation | None:  # noqa: A002, ARG002
+    async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation | None:  # noqa: A002
         """Ask the model, as `RetrievalJudge` says."""
         reference = self.fields.read_reference(expected, self.name)
-        blocks = {"context": _join(self.fields.read_passages(output, self.name)), "expected output": reference}
+        context = _join(self.fields.read_passages(output, self.name))
+        blocks = {"input": to_text(input), "context": context, "expected output": reference}
         answers = await ask_about_claims(self.get_model(), "the expected output", self._criterion, blocks)
         return share_verdicts(answers, "not retrieved") if answers.verdicts else None
 
@@ -193,7 +200,7 @@ def hallucination_free(
 ) -> HallucinationFree:
     """Passes if the passages support every claim of the answer, by the verdict of a model.
 
-    It asks the same question as `faithfulness`. An answer that makes no claim passes.
+    It asks the same question as `faithfulness`. An answer that makes no claim has no score.
 
     Args:
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.

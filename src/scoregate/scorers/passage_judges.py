@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from scoregate.grading.prompts import Template
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.json_io import to_text
+from scoregate.scorers.check import check_length
+from scoregate.scorers.citations import Citation, find_citations
 from scoregate.scorers.claim_judges import RetrievalJudge, describe_verdicts, share_verdicts
-from scoregate.scorers.passages import ANSWER, CONTEXTS, find_citations, make_fields
+from scoregate.scorers.passages import ANSWER, CONTEXTS, make_fields
 from scoregate.scorers.verdicts import Answers, Verdict, ask_about_items
 
 if TYPE_CHECKING:
     from scoregate.models import Model
 
+_LONGEST = 200_000
 _USEFUL = (
     "is it useful for answering the input as the expected output does? A passage is useful if a part of the expected "
     "output rests on what it says. That it has the same topic is not enough."
@@ -55,24 +59,34 @@ class CitationCorrect(RetrievalJudge):
     async def __call__(self, output: Any, input: Any = None, expected: Any = None) -> Evaluation | None:  # noqa: A002, ARG002
         """Ask the model, as `RetrievalJudge` says."""
         answer, passages = self.fields.read_answer(output, self.name), self.fields.read_passages(output, self.name)
+        check_length(answer, _LONGEST, self.name)
         citations = find_citations(answer, passages)
         if not citations:
             return Evaluation(0.0, None, {"reason": "the answer cites no passage"})
+        known = [each for each in citations if each.text is not None]
         unknown = [
-            Verdict(f"[{each.mark}] {each.sentence}", False, "there is no such passage")
-            for each in citations
-            if each.passage is None
+            Verdict(_describe(each), False, "there is no such passage") for each in citations if each.text is None
         ]
-        pairs = [
-            f"The sentence: {each.sentence}\nThe passage that it cites: {each.passage.text}"
-            for each in citations
-            if each.passage is not None
-        ]
-        known = Answers((), "")
-        if pairs:
-            known = await ask_about_items(self.get_model(), "citation", self._criterion, {}, pairs)
-        answers = Answers([*known.verdicts, *unknown], known.prompt)
-        return share_verdicts(answers, "not supported by what they cite")
+        answers = await self._ask(known) if known else Answers((), "")
+        return share_verdicts(Answers([*answers.verdicts, *unknown], answers.prompt), "not supported by what they cite")
+
+    async def _ask(self, citations: Sequence[Citation]) -> Answers:
+        texts = list(dict.fromkeys(each.text or "" for each in citations))
+        # Sentences and passages are blocks of their own, so that an answer can't write the passage that it cites.
+        named = "; ".join(
+            f"citation {at} names passage {texts.index(each.text or '') + 1}" for at, each in enumerate(citations, 1)
+        )
+        blocks = {f"passage {number}": text for number, text in enumerate(texts, 1)}
+        sentences = [each.sentence for each in citations]
+        answers = await ask_about_items(
+            self.get_model(), "citation", f"{self._criterion} Here {named}.", blocks, sentences
+        )
+        verdicts = zip(citations, answers.verdicts, strict=True)
+        return Answers([each._replace(text=_describe(citation)) for citation, each in verdicts], answers.prompt)
+
+
+def _describe(citation: Citation) -> str:
+    return f"[{citation.mark}] {citation.sentence}"
 
 
 def context_precision(
@@ -121,7 +135,8 @@ def citation_correct(
     """Scores which share of the citations support the sentence that has them, by the verdict of a model.
 
     `[2]` cites the second passage and `[faq-7]` the passage with this id. A citation of a passage that is not there is
-    wrong, and an answer without citations has the score 0. Sentences without a citation don't count.
+    wrong, and an answer without citations has the score 0. Sentences without a citation don't count, nor do code and
+    lists of sources.
 
     Args:
         model: "provider/name", a name of OpenAI's, or a `Model`; default: the project's model.

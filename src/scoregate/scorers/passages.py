@@ -1,9 +1,8 @@
-"""The answer and the passages of an output, the ids of passages, and the citations of an answer."""
+"""The answer and the passages of an output, and the ids of passages."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scoregate.kernel.types.json_io import to_plain, to_text
@@ -12,10 +11,6 @@ from scoregate.scorers.output_texts import EXPECTED, check_field, read_text, sel
 ANSWER, CONTEXTS = "answer", "contexts"
 _TEXT_KEYS = ("text", "content", "page_content")
 _ID = "id"
-# A Markdown link, `[text](address)`, is no citation.
-_CITATION = re.compile(r"[ \t]*\[([^\[\]\n]{1,200})\](?!\()")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?:[ \t]+(?!\[)|(?=\n))|\n+")
-_SEPARATOR = re.compile(r"[,;]")
 
 
 class Passage(NamedTuple):
@@ -128,52 +123,8 @@ def _read_passage(item: Any, place: str) -> Passage:
 
 def _read_id(item: Any, place: str) -> str:
     found = item.get(_ID) if isinstance(item, dict) else item
+    if isinstance(found, float) and found.is_integer():  # pandas has such ids where cells are empty
+        found = int(found)
     if isinstance(found, str | int) and not isinstance(found, bool) and found != "":
         return to_text(found)
     raise ValueError(f'{place} must be an id, or an object with an "id", not {item!r:.60}')
-
-
-class Citation(NamedTuple):
-    """A citation.
-
-    Attributes:
-        sentence: the sentence that has it, without its citations.
-        mark: the citation as it is written, without brackets.
-        passage: the passage it names; None if there is none.
-    """
-
-    sentence: str
-    mark: str
-    passage: Passage | None
-
-
-def find_citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:
-    """The citations of an answer, in their order: `[2]` is the second passage, `[faq-7]` the passage with this id.
-
-    `[1, 3]` and `[1][3]` are two citations. Text in brackets that is neither a number nor an id is no citation.
-
-    Args:
-        answer: the answer.
-        passages: the passages that it may cite.
-    """
-    by_id = {passage.id: passage for passage in passages if passage.id}
-    found: list[Citation] = []
-    for sentence in _split_sentences(answer):
-        text = " ".join(_CITATION.sub("", sentence).split())
-        for mark in _list_marks(sentence):
-            passage = by_id.get(mark)
-            if passage is None and mark.isdecimal() and 1 <= int(mark) <= len(passages):
-                passage = passages[int(mark) - 1]
-            if passage is not None or mark.isdecimal():
-                # A citation on a line of its own, or after the full stop, belongs to the sentence before.
-                found.append(Citation(text or (found[-1].sentence if found else ""), mark, passage))
-    return found
-
-
-def _split_sentences(answer: str) -> list[str]:
-    return [part for part in _SENTENCE_END.split(answer) if part and part.strip()]
-
-
-def _list_marks(sentence: str) -> Iterator[str]:
-    for match in _CITATION.finditer(sentence):
-        yield from filter(None, (mark.strip().removeprefix("^") for mark in _SEPARATOR.split(match[1])))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from math import fsum, log2
 from typing import Any
 
@@ -133,7 +135,7 @@ def _sum_gains(grades: list[float]) -> float:
 
 def _read_ranking(output: Any, path: str) -> list[str]:
     """The retrieved ids, each once, at its best rank: a passage that is retrieved twice is found once."""
-    plain = to_plain(output)
+    plain = _read_json(output)
     if isinstance(plain, list):
         return list(dict.fromkeys(read_ids(plain, "the output")))
     return list(dict.fromkeys(read_ids(select_field(output, path), f"the field {path!r} of the output")))
@@ -147,14 +149,22 @@ def _read_grades(expected: Any, path: str) -> dict[str, float]:
     """
     if expected is None:
         raise ValueError("the ids of the relevant passages are missing; give each case a list of them as `expected`")
-    plain, place = to_plain(expected), EXPECTED
-    if isinstance(plain, dict) and path.split(".", maxsplit=1)[0] in plain:
+    plain, place = _read_json(expected), EXPECTED
+    if isinstance(plain, dict) and (path in plain or path.partition(".")[0] in plain):
         plain, place = select_field(plain, path, EXPECTED), f"the field {path!r} of {EXPECTED}"
     if not isinstance(plain, dict):
         return dict.fromkeys(read_ids(plain, place), 1.0)
     if any(isinstance(given, str | list | dict) for given in plain.values()):
         raise ValueError(f"{place} has neither a field {path!r} nor a grade for each id: {plain!r:.60}")
     return {each: grade for each, given in plain.items() if (grade := _read_grade(each, given, place)) > 0}
+
+
+def _read_json(value: Any) -> Any:
+    """A value as plain data. A text that is a list or an object in JSON, as cells of tables are, is read."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return to_plain(value)
 
 
 def _read_grade(name: str, given: Any, place: str) -> float:

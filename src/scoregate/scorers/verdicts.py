@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from scoregate.grading.judge import ask
+from scoregate.grading.judge import ask_about_texts
 from scoregate.grading.prompts import Template, describe_pair, render_question
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scoregate.models import Model
 
 _YES, _NO = "Yes", "No"
-_MOST_CLAIMS = 200
+_MOST_CLAIMS, _MOST_ITEMS = 200, 100
 _REASON = "Why, in one sentence; written before the answer is chosen."
 
 
@@ -60,7 +60,7 @@ async def ask_about_claims(model: Model, subject: str, criterion: str, blocks: M
     """
     values = {"subject": subject, "criterion": criterion, "answers": describe_pair(_YES, _NO)}
     prompt = render_question(Template.CLAIMS, blocks, values=values)
-    answer = await ask(model, prompt, _claims_schema())
+    answer = await ask_about_texts(model, prompt, _claims_schema())
     return Answers([Verdict(each.claim, each.answer == _YES, each.reason) for each in answer.claims], prompt)
 
 
@@ -77,13 +77,16 @@ async def ask_about_items(
         items: the items, at least one.
 
     Raises:
+        ValueError: there are too many items.
         ModelError: the model gives no such answers.
         MissingExtra: a package is not installed.
     """
+    if len(items) > _MOST_ITEMS:
+        raise ValueError(f"a question has at most {_MOST_ITEMS} of {item}s, and here are {len(items):,}")
     numbered = {f"{item} {number}": text for number, text in enumerate(items, 1)}
     values = {"item": item, "criterion": criterion, "count": str(len(items)), "answers": describe_pair(_YES, _NO)}
     prompt = render_question(Template.PASSAGES, {**blocks, **numbered}, values=values)
-    answer = await ask(model, prompt, _items_schema(len(items)))
+    answer = await ask_about_texts(model, prompt, _items_schema(len(items)))
     found = {each.number: each for each in answer.answers}
     texts = enumerate(items, 1)
     return Answers([Verdict(text, found[at].answer == _YES, found[at].reason) for at, text in texts], prompt)

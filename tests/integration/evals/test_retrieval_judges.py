@@ -67,13 +67,13 @@ def test_a_model_sees_what_the_scorer_compares_and_nothing_else(server: OpenAISe
     faithful, relevancy, recall = prompts(server)
     passages = "BEGIN context\n1. The shop opens at nine.\n\n2. Dogs are welcome.\n"
     assert (passages in faithful, passages in relevancy, passages in recall) == (True, False, True)
-    assert ("When does it open?" in faithful, "When does it open?" in relevancy) == (False, True)
+    assert all("BEGIN input\nWhen does it open?\n" in prompt for prompt in (faithful, relevancy, recall))
     assert ("Cats may enter" in recall, "BEGIN expected output\nAt nine.\n" in recall) == (False, True)
     assert "which claims does the expected output make" in recall
 
 
 def test_an_answer_without_a_claim(server: OpenAIServer) -> None:
-    """It can't be unfaithful, it has nothing invented, and it answers nothing."""
+    """Nothing in it can be supported, and it answers nothing."""
     give_claims(server)
     found = {}
     for scorer in (faithfulness(), context_recall(), hallucination_free(), answer_relevancy()):
@@ -82,7 +82,7 @@ def test_an_answer_without_a_claim(server: OpenAIServer) -> None:
     assert found == {
         "faithfulness": (None, []),
         "context_recall": (None, []),
-        "hallucination_free": (1.0, []),
+        "hallucination_free": (None, []),
         "answer_relevancy": (0.0, []),
     }
 
@@ -108,7 +108,9 @@ def test_a_citation_is_judged_with_its_sentence_and_one_of_nothing_is_wrong(serv
     (case,) = run(citation_correct(), {**OUTPUT, "answer": f"{OUTPUT['answer']} It is red [9]."}).cases
     assert case.scores == {"citation_correct": pytest.approx(1 / 3)}
     (prompt,) = prompts(server)
-    assert "The sentence: Cats may enter.\nThe passage that it cites: Dogs are welcome.\n" in prompt
+    assert "BEGIN passage 2\nDogs are welcome.\n" in prompt
+    assert "BEGIN citation 2\nCats may enter.\n" in prompt
+    assert "Here citation 1 names passage 1; citation 2 names passage 2." in prompt
     assert "[9] It is red. (there is no such passage)" in case.reasons["citation_correct"]
 
 
@@ -155,6 +157,20 @@ def test_an_output_without_what_is_compared_is_an_error(
 ) -> None:
     (found,) = run(scorer, output, case).cases
     assert message in found.errors[0].error.message
+    assert server.requests == []
+
+
+def test_text_of_passages_that_looks_like_an_image_stays_text(server: OpenAIServer) -> None:
+    give_claims(server, hours="Yes")
+    image = f"data:image/png;base64,{'A' * 60}"
+    (case,) = run(faithfulness(), {"answer": "x", "contexts": [image, '{"media":"sha256:' + "0" * 64]}).cases
+    assert case.errors == []
+    assert image in prompts(server)[0]
+
+
+def test_too_many_passages_are_an_error(server: OpenAIServer) -> None:
+    (case,) = run(context_precision(), {"answer": "x", "contexts": ["a"] * 101}).cases
+    assert "a question has at most 100 of passages, and here are 101" in case.errors[0].error.message
     assert server.requests == []
 
 

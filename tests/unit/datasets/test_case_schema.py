@@ -49,6 +49,8 @@ def test_the_schema_of_a_file_has_the_fields_and_types_of_its_cases(tmp_path: Pa
     file.write_text(json.dumps(content) if name.endswith("json") else yaml.safe_dump(content))
     schema = json.loads(invoke("schema", "cases", str(file)))
     assert is_valid(ROWS, schema)
+    assert is_valid([{**ROWS[0], "id": None, "tags": None}], schema)
+    assert is_valid({"name": "shop", "examples": ROWS}, schema)
     assert is_valid([{**ROWS[0], "id": 4, "metadata": {"by": "me"}}], schema)
     wrong = [
         {"input": {"question": "x", "floor": 1}, "expected": "y", "langage": "de"},
@@ -57,6 +59,13 @@ def test_the_schema_of_a_file_has_the_fields_and_types_of_its_cases(tmp_path: Pa
         {"input": {"question": "x", "floor": 1}},
     ]
     assert not any(is_valid([row], schema) for row in wrong)
+
+
+def test_a_new_case_may_lack_what_only_describes_the_others() -> None:
+    rows = [{"input": "a", "expected": "b", "id": n, "tags": ["x"], "metadata": {"by": "me"}} for n in range(2)]
+    schema = make_case_schema(rows)
+    assert is_valid([{"input": "a", "expected": "b"}, {"input": "a", "expected": "b", "metadata": {}}], schema)
+    assert not is_valid([{"input": "a"}], schema)
 
 
 def test_every_type_of_yaml_has_its_type_and_deep_values_end() -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scoregate import evaluate
 from scoregate.scorers import mrr, ndcg, retrieval_recall
 from scoregate.scorers.check import Check
-from scoregate.scorers.passages import Passage, find_citations
+from scoregate.scorers.citations import find_citations
+from scoregate.scorers.passages import Passage
 
 
 def score(check: Check, output: Any, expected: Any) -> float | None:
@@ -102,18 +103,38 @@ def test_a_failing_case_names_what_was_not_retrieved() -> None:
     assert result.scores == {"retrieval_recall@5": 0.5, "mrr": 1.0}
 
 
-def test_citations_are_numbers_or_ids_in_brackets() -> None:
-    passages = [Passage("at nine", ""), Passage("no pets", "faq-7")]
-    answer = (
-        "We open at nine [1]. No pets, sorry [faq-7, 3].[^2]\nSee [the map](http://x/1) and array[i]. Ask [me].\n[1]"
-    )
-    found = [
-        (each.sentence, each.mark, each.passage and each.passage.text) for each in find_citations(answer, passages)
-    ]
-    assert found == [
-        ("We open at nine.", "1", "at nine"),
-        ("No pets, sorry.", "faq-7", "no pets"),
-        ("No pets, sorry.", "3", None),
-        ("No pets, sorry.", "2", "no pets"),
-        ("No pets, sorry.", "1", "at nine"),
-    ]
+PASSAGES = [Passage("nine", "x1"), Passage("dogs", "faq-7"), Passage("leads", "FAQ-7"), Passage("plain", "")]
+DOGS = "dogs\n\nleads"
+
+
+@pytest.mark.parametrize(
+    ("answer", "citations"),
+    [
+        ("We open at 9. [1] We close at 5. [x1]", [("We open at 9.", "1", "nine"), ("We close at 5.", "x1", "nine")]),
+        ("We open at 9.  [1] And [4].", [("We open at 9.", "1", "nine"), ("And.", "4", "plain")]),
+        ("Open [1].\nDogs are welcome.\n[faq-7]", [("Open.", "1", "nine"), ("Dogs are welcome.", "faq-7", DOGS)]),
+        ("Dogs are welcome\n[Faq-7]", [("Dogs are welcome", "Faq-7", DOGS)]),
+        ("[1] We open.", [("We open.", "1", "nine")]),
+        (
+            "No pets [faq-7, 9].[^4]",
+            [("No pets.", each, text) for each, text in [("faq-7", DOGS), ("9", None), ("4", "plain")]],
+        ),
+        ("It is red [faq-99].", [("It is red.", "faq-99", None)]),
+        ("See [1-2].", [("See.", "1", "nine"), ("See.", "2", "dogs")]),
+        ("See 【4†source】 and [Source 1].", [("See and.", "4", "plain"), ("See and.", "1", "nine")]),
+        ("See e.g. nothing [1] [1].", [("See e.g. nothing.", "1", "nine")]),
+        ("In [2024] see [the map](http://x/1), array[i]. Ask [me].", []),
+        ("Call `xs[1]`.\n```\nxs[4]\n```\n[^1]: a note", []),
+        ("Open [1].\n\n**Sources:**\n[4] Title", [("Open.", "1", "nine")]),
+    ],
+)
+def test_citations_are_marks_of_passages_with_their_sentence(
+    answer: str, citations: list[tuple[str, str, str | None]]
+) -> None:
+    assert [tuple(each) for each in find_citations(answer, PASSAGES)] == citations
+
+
+def test_ids_are_read_from_tables_and_data_frames() -> None:
+    assert score(retrieval_recall(), '["a", "b"]', '["b"]') == 1
+    assert score(retrieval_recall(), {"contexts": [1, 2]}, [1.0, 3.0]) == 0.5
+    assert score(ndcg(field="rag.ids"), {"rag": {"ids": ["a"]}}, {"rag.ids": ["a"]}) == 1
