@@ -58,7 +58,7 @@ MARKERS = {
         "features/otlp/", "features/resume/", "features/setup/test_install.py",
         "features/setup/test_install_layouts.py", "features/setup/test_install_node.py", "features/skip_label/",
         "features/test_knock_out.py",
-        "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
+        "integration/cookbook/", "integration/execution/test_host.py", "features/cluster/", "integration/foreign/",
         "integration/frameworks/", "integration/host/", "integration/jobs/",
         "features/foreign/listen/", "integration/mcp_servers/", "integration/migrate/",
         "integration/models/test_host.py",
