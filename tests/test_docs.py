@@ -64,7 +64,7 @@ def test_a_page_is_read_with_its_marks(tmp_path: Path) -> None:
         Block("page.md:3", "sh", "exit 3\n", {"exit": "3"}),
         Block("page.md:13", "python", "# a/b.py, a file\nif x:\n    y\n", {}),
         Block("page.md:19", "csv", "# a.csv\nx\n", {}),
-        Block("page.md:22", "md", "# a.md\n```sh\n```\n", {"not run": "it needs a key"}),
+        Block("page.md:23", "md", "# a.md\n```sh\n```\n", {"not run": "it needs a key"}),
     ]
     assert [block.path for block in read_blocks(page)] == [None, "a/b.py", "a.csv", "a.md"]
     assert read_blocks(page)[2].content == "x\n"
