@@ -14,7 +14,7 @@ from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import percentiles
 from scoregate.kernel.types.runs.run import SuiteResult
 
-_SHORTEST_SHOWN_MS = 0.5
+_LEAST_COMPARED_MS = 1.0
 
 
 @record
@@ -111,10 +111,13 @@ def _format_with_change(
 
 
 def _format_latency_change(now_ms: float, before_ms: float) -> str:
-    """The relative change; that of a time which is shown as 0 ms would say nothing, so its difference is shown."""
-    if before_ms >= _SHORTEST_SHOWN_MS:
+    """The relative change; below a millisecond, which says nothing in percent, the difference if it is as long."""
+    if min(now_ms, before_ms) >= _LEAST_COMPARED_MS:
         return number_format.relative(now_ms, before_ms)
-    return f"+{_format_milliseconds(now_ms - before_ms)}" if now_ms >= _SHORTEST_SHOWN_MS else ""
+    longer = abs(now_ms - before_ms)
+    if longer < _LEAST_COMPARED_MS:
+        return ""
+    return f"{'+' if now_ms > before_ms else '−'}{_format_milliseconds(longer)}"
 
 
 def _format_milliseconds(value: float) -> str:
