@@ -301,9 +301,10 @@ def test_a_large_table_of_gates_is_cut_and_counted() -> None:
     assert "100 evaluators more in result.json" in head
 
 
-def test_outputs_of_both_sides_have_one_layout() -> None:
+def test_inputs_and_outputs_of_both_sides_have_one_layout() -> None:
     """A word diff of a text on one line and one on several would mark indents and brackets."""
     short, long = ({"answer": "yes", "sources": [f"page {n}" for n in range(count)]} for count in (1, 30))
-    cases = (CaseResult(0, "c", 0, output=output) for output in (short, long))
-    shown = [str(trial_data(case, TextBudget(10_000, str), show_outputs=True)["output"]) for case in cases]
-    assert [text.splitlines()[:3] for text in shown] == [["{", '  "answer": "yes",', '  "sources": [']] * 2
+    for field in ("output", "input"):
+        cases = (CaseResult(0, "c", 0, **{field: value}) for value in (short, long))  # type: ignore[arg-type]
+        shown = [str(trial_data(case, TextBudget(10_000, str), show_outputs=True)[field]) for case in cases]
+        assert [text.splitlines()[:3] for text in shown] == [["{", '  "answer": "yes",', '  "sources": [']] * 2

@@ -238,7 +238,7 @@ def trial_data(case: CaseResult, budget: TextBudget, *, show_outputs: bool) -> d
     if case.errors:
         data["errors"] = [_error_data(error, budget) for error in case.errors[:_MOST]]
     data["scores"] = _scores_data(case.evaluations, budget, show_outputs=show_outputs)
-    if text := budget.text(case.input):
+    if text := budget.text(case.input, longest_line=0):
         data["input"] = text
     if budget.has_media:
         values = {"output": case.output if show_outputs else None, "input": case.input}
