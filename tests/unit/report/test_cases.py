@@ -10,6 +10,7 @@ import pytest
 from tests.unit.report.runs import CONTEXT, ExampleSuite, Score, Trial, make_base, make_run, view_of
 
 from scoregate.kernel.compare.comparison import compare
+from scoregate.kernel.report.case_order import FailedGates
 from scoregate.kernel.report.cases import (
     CollectedCases,
     ErrorView,
@@ -23,7 +24,7 @@ from scoregate.kernel.report.cases import (
     split_expected,
     take_snapshot,
 )
-from scoregate.kernel.report.drops import MOST_DROPS, Drop, pick_drops
+from scoregate.kernel.report.drops import MOST_DROPS, Drop, ScoreDrop, pick_drops
 from scoregate.kernel.types.conversation import Conversation, EndReason, Turn
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.event_values import NO_SCALE, ErrorInfo, EvaluatorInfo, Fingerprint, Origin
@@ -229,7 +230,8 @@ def test_drops_of_more_than_a_hundredth_are_picked_the_largest_first() -> None:
     assert found[0].base == (0, CaseKey("h02", 0))
     run, base = (make(ExampleSuite("demo", [Trial("h", [Score("e", score, None)])]))
                  for make, score in ((make_run, 0.2), (make_base, 0.9)))  # fmt: skip
-    assert [(each.before, each.now) for each in view_of(run, base).notable.drops] == [("0.9", "0.2")]
+    (shown,) = view_of(run, base).notable.drops
+    assert [(each.before, each.now) for each in shown.scores] == [("0.9", "0.2")]
 
 
 def test_a_row_that_is_not_compared_has_no_drops() -> None:
@@ -297,13 +299,34 @@ def test_a_drop_is_shown_on_the_scale_of_its_evaluator() -> None:
 
     run, base = make_run(suite(2.0, "bad words")), make_base(suite(5.0, "good words"))
     (drop,) = view_of(run, base).notable.drops
-    assert (drop.suite, drop.name, drop.evaluator, drop.before, drop.now) == ("demo", "a case", "stars", "5", "2")
-    assert (drop.why, drop.texts.diff, drop.texts.input) == (
-        "reason: rude; value: 2.0",
-        ("- good words", "+ bad words"),
-        "question",
-    )
+    fallen = ScoreDrop("stars", "5", "2", "reason: rude; value: 2.0")
+    assert (drop.suite, drop.name, drop.scores) == ("demo", "a case", (fallen,))
+    assert (drop.shown.diff, drop.shown.input) == (("- good words", "+ bad words"), "question")
+    assert drop.texts == (("input", "question"), ("baseline", "good words"), ("output", "bad words"))
     assert drop.url is not None
     assert drop.url.endswith("/evals/support_bot.py#L41")
     (hidden,) = view_of(run, base, context=replace(CONTEXT, show_outputs=False)).notable.drops
-    assert (hidden.why, hidden.texts.diff, hidden.texts.input, hidden.now) == ("", (), "", "2")
+    assert hidden.scores == (replace(fallen, why=""),)
+    assert (hidden.shown.diff, hidden.shown.input, hidden.texts) == ((), "", ())
+
+
+def test_each_case_is_listed_once() -> None:
+    def suite(failing: float, *fallen: float) -> ExampleSuite:
+        free = [Score(name, score, None) for name, score in zip("ab", fallen, strict=True)]
+        trials = [Trial("h1", [Score("e", failing), *free]), Trial("h2", [Score("e", 1.0), *free])]
+        return ExampleSuite("demo", trials)
+
+    notable = view_of(make_run(suite(0.2, 0.1, 0.4)), make_base(suite(1.0, 0.9, 0.9))).notable
+    assert [each.key.hash for each in notable.failing] == ["h1"]
+    assert [(each.name, [score.evaluator for score in each.scores]) for each in notable.drops] == [("h2", ["a", "b"])]
+
+
+def test_drops_of_failed_gates_come_first() -> None:
+    def suite(large: float, small: float) -> ExampleSuite:
+        trials = [Trial(f"h{at}", [Score("a", large, None), Score("b", small, None)]) for at in range(2)]
+        return ExampleSuite("demo", trials)
+
+    comparison = compare(make_run(suite(0.1, 0.8)), make_base(suite(0.9, 0.9)))
+    assert [each.evaluator for each in pick_drops(comparison)] == ["a", "b", "a", "b"]
+    assert [each.evaluator for each in pick_drops(comparison, FailedGates({"demo": {"b"}}))] == ["b", "b", "a", "a"]
+    assert [each.evaluator for each in pick_drops(comparison, FailedGates({"demo": {None}}))] == ["a", "b", "a", "b"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 from tests.runs import change_run
 from tests.unit.report.example_views import EXAMPLES, bot
 from tests.unit.report.runs import CONTEXT, NOW, ExampleSuite, Score, Trial, make_base, make_run, make_view, view_of
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
-from scoregate.kernel.report import markdown, result_json
+from scoregate.kernel.report import console, markdown, result_json
 from scoregate.kernel.report.answers import describe_case, list_regressions
 from scoregate.kernel.report.failing_trials import MAX_FAILING
 from scoregate.kernel.report.rows import ReportState
@@ -173,6 +175,26 @@ def test_failing_cases_are_shared_among_suites(based: bool) -> None:
     assert (len(shown), len(set(shown)), view.notable.failing_total) == (MAX_FAILING, MAX_FAILING, MAX_FAILING + 12)
     (text,) = markdown.render(view)
     assert f"(the 10 {'largest drops' if based else 'lowest scores'}, suites in turn; all" in text
+
+
+@pytest.mark.parametrize("based", [True, False])
+def test_cases_of_failed_gates_come_first(based: bool) -> None:
+    def suites(low: float, mild: float) -> list[ExampleSuite]:
+        good = [Trial(f"g{at}", [Score("e", 1.0)]) for at in range(8)]
+        return [
+            ExampleSuite("passes", [Trial("h0", [Score("e", low)]), Trial("h1", [Score("e", low)]), *good]),
+            ExampleSuite("fails", [Trial("h0", [Score("e", mild)]), Trial("h1", [Score("e", mild)])]),
+        ]
+
+    limits = Limits(min_pass_rate=0.7)
+    view = view_of(make_run(*suites(0.0, 0.8)), make_base(*suites(1.0, 1.0)) if based else None, limits=limits)
+    assert [case.suite for case in view.notable.failing] == ["fails", "fails", "passes", "passes"]
+    printed = io.StringIO()
+    Console(file=printed, width=120).print(*console.render(view))
+    assert "first, those of failed gates before others, suites in turn:" in printed.getvalue()
+    both = view_of(make_run(*suites(0.0, 0.8)), limits=Limits(min_pass_rate=0.9))
+    assert [case.suite for case in both.notable.failing] == ["passes", "fails"] * 2
+    assert not both.shows_failed_gates_first
 
 
 def count_passes(run: Run, passes: list[str], name: str) -> Run:
@@ -356,7 +378,9 @@ def test_cached_answers_show_neither_latency_nor_change() -> None:
     ("now", "before", "text"),
     [
         (0.1, 0.4, "0 ms"),
-        (0.1, 2.0, "0 ms (−95%)"),
+        (0.1, 2.0, "0 ms (−2 ms)"),
+        (0.7, 1.4, "1 ms"),
+        (1.9, 0.7, "2 ms (+1 ms)"),
         (3.0, 2.0, "3 ms (+50%)"),
         (7.0, 0.02, "7 ms (+7 ms)"),
         (1.0, 0.0, "1 ms (+1 ms)"),

@@ -10,6 +10,7 @@ from scoregate.kernel.compare.flips import Flip
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.base_runs import build_earlier_runs, describe_base_runs
+from scoregate.kernel.report.case_order import FailedGates
 from scoregate.kernel.report.cases import (
     CasePosition,
     ErrorView,
@@ -59,7 +60,7 @@ def build_view(
     """
     run, baseline, totals = comparison.run, comparison.base, build_totals(comparison)
     context = replace(context, commit=context.commit or run.code.commit, start=describe_start(run))
-    notable, errors = _build_case_views(comparison, totals, context)
+    notable, errors = _build_case_views(comparison, verdict, totals, context)
     rows = build_rows(comparison, verdict)
     title = build_title(verdict, list_unwatched(rows, verdict.warnings, sections))
     return ReportView(
@@ -114,11 +115,13 @@ def _list_models(run: Run) -> tuple[str, ...]:
 
 
 def _build_case_views(
-    comparison: Comparison, totals: Totals, context: ReportContext
+    comparison: Comparison, verdict: Verdict, totals: Totals, context: ReportContext
 ) -> tuple[NotableCases, list[ErrorView]]:
     """The notable cases and the errors of cases, from one pass over the cases of each run."""
     run, baseline = comparison.run, comparison.base
-    trials, drops = pick_failing(comparison), pick_drops(comparison)
+    gates = FailedGates.from_findings(verdict.findings)
+    trials = pick_failing(comparison, gates)
+    drops = pick_drops(comparison, gates, failing=trials)
     shown: tuple[FailingTrial | Drop, ...] = (*trials, *drops)
     labels = tuple(suite.label for suite in run.suites)
     positions = {(each.suite, each.key) for each in shown}
@@ -131,7 +134,7 @@ def _build_case_views(
         comparison, trials, snapshots=collected.snapshots, base_snapshots=before, context=context
     )
     notable = NotableCases(
-        failing=tuple(sort_failing(failing)),
+        failing=tuple(sort_failing(failing, gates)),
         failing_total=totals.flips.newly_failing or count_failing(run),
         drops=tuple(build_drops(comparison, drops, collected.snapshots, before, context)),
         newly_failing=_case_keys(run, comparison.newly_failing),

@@ -10,6 +10,7 @@ from posixpath import basename, join
 from typing import TypeAlias
 
 from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.report.case_order import NO_FAILED_GATES, FailedGates, take_in_turn
 from scoregate.kernel.report.context import ReportContext, source_url
 from scoregate.kernel.report.conversations import ConversationView, FailedTurns, build_conversation, find_failed_turns
 from scoregate.kernel.report.excerpts import (
@@ -21,7 +22,7 @@ from scoregate.kernel.report.excerpts import (
     reason_lines,
     summarize_reasons,
 )
-from scoregate.kernel.report.failing_trials import DIGITS, FailingTrial, interleave
+from scoregate.kernel.report.failing_trials import DIGITS, FailingTrial
 from scoregate.kernel.report.text import display_name as shown_name
 from scoregate.kernel.report.text import make_visible, one_line
 from scoregate.kernel.types.event_values import ErrorInfo, Origin
@@ -339,14 +340,20 @@ def list_texts(snapshot: Snapshot, old: Snapshot | None = None) -> Iterator[tupl
         yield "expected", snapshot.expected
 
 
-def sort_failing(views: Iterable[FailingCase]) -> list[FailingCase]:
-    """Sort failing cases: suites in turn, the largest drops first, equal drops by file, line and name."""
+def sort_failing(views: Iterable[FailingCase], gates: FailedGates = NO_FAILED_GATES) -> list[FailingCase]:
+    """Sort failing cases: those of failed gates, then suites in turn, the largest drops first.
 
-    def place(view: FailingCase) -> tuple[float, str, int, SortKey, CaseKey]:
+    Equal drops are in the order of file, line and name.
+    """
+
+    def rank(view: FailingCase) -> int:
+        return gates.rank(view.suite, [miss.evaluator for miss in view.misses])
+
+    def place(view: FailingCase) -> tuple[int, float, str, int, SortKey, CaseKey]:
         file, line = (view.origin.file, view.origin.line) if view.origin else ("", 0)
-        return -round(view.drop, DIGITS), file, line, natural_sort_key(view.name), view.key
+        return rank(view), -round(view.drop, DIGITS), file, line, natural_sort_key(view.name), view.key
 
-    return interleave(sorted(views, key=place), lambda view: view.suite)
+    return take_in_turn(sorted(views, key=place), lambda view: view.suite, rank)
 
 
 def describe_confirmation(tried: Confirmation) -> str:

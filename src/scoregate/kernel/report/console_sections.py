@@ -92,26 +92,24 @@ def list_failing_cases(view: ReportView) -> Iterator[RenderableType]:
 def _failing_heading(view: ReportView) -> Text:
     total = view.notable.failing_total
     kind = "newly failing case" if view.has_newly_failing else "failing case"
-    order = ", the largest drops first" if view.has_newly_failing else ", the lowest scores first"
+    order = f", the {'largest drops' if view.has_newly_failing else 'lowest scores'} first"
+    order += ", those of failed gates before others" if view.shows_failed_gates_first else ""
     order += ", suites in turn" if view.in_turn else ""
     return Text(f"{number_format.count(total, kind)}{order if total > 1 else ''}:", style="bold")
 
 
 def list_drops(view: ReportView, *, full: bool) -> Iterator[RenderableType]:
-    """The largest drops of scores without a threshold; `full`: with inputs and outputs."""
-    yield Text("largest drops of scores without a threshold:", style="bold")
+    """The largest drops of scores without a threshold; `full`: all of them, with their whole texts."""
+    other = ", of other cases" if view.notable.failing else ""
+    yield Text(f"largest drops of scores without a threshold{other}:", style="bold")
     for drop in view.notable.drops if full else view.notable.drops[:_DROPS]:
         name = Text("↓ ", style="yellow").append(safe_text(drop.name), "bold default")
         yield name.append(f"  {safe_text(drop.suite)}", "dim default")
-        line = Text(f"{safe_text(drop.evaluator)}  ").append(f"{drop.before} → {drop.now}", "yellow")
-        yield _indent(line.append(f"  {safe_text(drop.why)}" if drop.why else ""))
-        output = " ".join(line.strip() for line in drop.texts.diff) or drop.texts.output
-        for title, text in (("input", drop.texts.input), ("output", output)):
-            if text:
-                limit = 2_000 if full else _MAX_MESSAGE
-                yield _indent(
-                    ClampedText(Text(f"{title}: {safe_text(text, limit)}", style="dim"), _MANY if full else _FEW)
-                )
+        if drop.texts:
+            yield _indent(_text_table(drop.texts, full=full))
+        for each in drop.scores:
+            line = Text(f"{safe_text(each.evaluator)}  ").append(f"{each.before} → {each.now}", "yellow")
+            yield _indent(line.append(f"  {safe_text(each.why)}" if each.why else ""))
 
 
 @record
@@ -129,7 +127,7 @@ class CaseDetails:
         name = Text("✗ ", style="red").append(safe_text(case.name), "bold default")
         yield name.append(f"  {safe_text(where)}", "dim default")
         if case.texts:
-            yield _indent(self._texts())
+            yield _indent(_text_table(case.texts, full=self.full))
         misses = case.misses if self.full else case.misses[:_MISSES]
         scores = self._scores(options.max_width)
         reason_width = options.max_width - sum(scores) - _GAP * len(scores) - _MARGIN
@@ -147,19 +145,6 @@ class CaseDetails:
             *(_conversation_lines(case.conversation) if case.conversation else ()),
         ):
             yield _indent(Text(line, style="dim"))
-
-    def _texts(self) -> Table:
-        """Input, output and expected output; words of the last two that differ are marked."""
-        limit, lines = (_MAX_TEXT, _MANY) if self.full else (_MAX_MESSAGE, _FEW)
-        texts = {title: safe_text(text, limit) for title, text in self.case.texts}
-        marked = mark_differences(texts.get("output", ""), texts.get("expected", texts.get("baseline", "")))
-        grid = Table.grid(padding=(0, _GAP, 0, 0))
-        grid.add_column(style="dim", no_wrap=True)
-        grid.add_column()
-        for title, text in texts.items():
-            content = marked.get(text, Text(text)) if title != "input" else Text(text)
-            grid.add_row(title, ClampedText(content, lines))
-        return grid
 
     def _scores(self, width: int) -> tuple[int, int, int]:
         every = [miss for case in (*self.others, self.case) for miss in case.misses]
@@ -185,6 +170,20 @@ class CaseDetails:
         if self.full:
             return ClampedText(Text("\n".join(miss.reasons)), _MANY)
         return ClampedText(Text(safe_text(miss.why)), _FEW)
+
+
+def _text_table(texts: Iterable[tuple[str, str]], *, full: bool) -> Table:
+    """Input, output and expected output; words of the last two that differ are marked."""
+    limit, lines = (_MAX_TEXT, _MANY) if full else (_MAX_MESSAGE, _FEW)
+    shown = {title: safe_text(text, limit) for title, text in texts}
+    marked = mark_differences(shown.get("output", ""), shown.get("expected", shown.get("baseline", "")))
+    grid = Table.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for title, text in shown.items():
+        content = marked.get(text, Text(text)) if title != "input" else Text(text)
+        grid.add_row(title, ClampedText(content, lines))
+    return grid
 
 
 def _indent(content: RenderableType) -> Padding:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import chain, groupby
 from math import isnan
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.flips import Flip
+from scoregate.kernel.report.case_order import NO_FAILED_GATES, FailedGates, take_in_turn
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseKey, Status
 from scoregate.kernel.types.runs.run import Run, SuiteResult
@@ -33,30 +33,33 @@ class FailingTrial:
     base_scores: tuple[tuple[str, float], ...] = ()
 
 
-def pick_failing(comparison: Comparison, limit: int = MAX_FAILING) -> list[FailingTrial]:
-    """Pick a trial of at most `limit` newly failing cases, else failing ones: suites in turn, the largest drops first.
+def pick_failing(
+    comparison: Comparison, gates: FailedGates = NO_FAILED_GATES, limit: int = MAX_FAILING
+) -> list[FailingTrial]:
+    """Pick a trial of at most `limit` newly failing cases, else failing ones.
 
-    A failing case that was repeated is shown by its trial with the lowest score.
+    Those of failed gates come first, then suites in turn, the largest drops first. A failing case that was repeated is
+    shown by its trial with the lowest score.
     """
     suites, baseline = comparison.run.suites, comparison.base
-    ranks = rank_names([suite.label for suite in suites])
+    order = _Order(suites, rank_names([suite.label for suite in suites]), gates)
     if baseline is not None and comparison.newly_failing:
-        drops = (
-            (flip.suite, _largest_drop(comparison, flip), suites[flip.suite].columns.key(flip.row), flip)
-            for flip in comparison.newly_failing
-        )
+        drops = ((flip.suite, flip.row, _largest_drop(comparison, flip), flip) for flip in comparison.newly_failing)
         return [
             FailingTrial(
                 flip.suite,
-                key,
+                suites[flip.suite].columns.key(flip.row),
                 drop,
                 base=(flip.base_suite, baseline.suites[flip.base_suite].columns.key(flip.base_row)),
                 base_scores=tuple(_baseline_scores(comparison, flip)),
             )
-            for _, drop, key, flip in _largest_drops(drops, limit, ranks)
+            for _, _, drop, flip in _largest_drops(drops, limit, order)
         ]
-    failing = ((index, drop, key, None) for index, suite in enumerate(suites) for drop, key in _list_failing(suite))
-    return [FailingTrial(index, key, drop) for index, drop, key, _ in _largest_drops(failing, limit, ranks)]
+    failing = ((index, row, drop, None) for index, suite in enumerate(suites) for drop, row in _list_failing(suite))
+    return [
+        FailingTrial(index, suites[index].columns.key(row), drop)
+        for index, row, drop, _ in _largest_drops(failing, limit, order)
+    ]
 
 
 def count_failing(run: Run) -> int:
@@ -69,44 +72,50 @@ def count_failing(run: Run) -> int:
     )
 
 
-def _list_failing(suite: SuiteResult) -> Iterator[tuple[float, CaseKey]]:
-    """The drop and the key of each failing case."""
-    failed_rows = suite.columns.rows_with(Status.FAILED)
-    failed = ((1 - _lowest_score(suite, row), suite.columns.key(row)) for row in failed_rows)
-    if suite.columns.case_count == len(suite.columns):
+def _list_failing(suite: SuiteResult) -> Iterator[tuple[float, int]]:
+    """The drop and the row of each failing case."""
+    columns = suite.columns
+    failed = ((1 - _lowest_score(suite, row), row) for row in columns.rows_with(Status.FAILED))
+    if columns.case_count == len(columns):
         return failed
-    worst: dict[str, tuple[float, CaseKey]] = {}
-    for drop, key in sorted(failed, key=lambda trial: (-round(trial[0], DIGITS), trial[1])):
-        worst.setdefault(key.hash, (drop, key))
+    worst: dict[str, tuple[float, int]] = {}
+    for drop, row in sorted(failed, key=lambda trial: (-round(trial[0], DIGITS), columns.key(trial[1]))):
+        worst.setdefault(columns.hashes[row], (drop, row))
     return iter(worst.values())
 
 
-def _largest_drops(
-    trials: Iterable[tuple[int, float, CaseKey, _T]], limit: int, ranks: Sequence[int]
-) -> list[tuple[int, float, CaseKey, _T]]:
-    """The trials with the largest drops, suites in turn; equal drops are in the order of their cases.
+_Place: TypeAlias = tuple[int, int, float, _T]  # a suite, its row, the drop, and more
+
+
+@record
+class _Order:
+    """The order of trials. Suites finish in any order, so their indices are no order: `ranks` are those of names."""
+
+    suites: Sequence[SuiteResult]
+    ranks: Sequence[int]
+    gates: FailedGates
+
+    def rank(self, trial: _Place[Any]) -> int:
+        """Whether it belongs to a failed gate."""
+        suite = self.suites[trial[0]]
+        return self.gates.rank(suite.label, suite.columns.failed_evaluators(trial[1])) if self.gates.evaluators else 0
+
+    def place(self, trial: _Place[Any]) -> tuple[int, float, int, CaseKey]:
+        """Those of failed gates first, then the largest drops; equal drops are in the order of their cases."""
+        suite, row, drop, _ = trial
+        return self.rank(trial), -round(drop, DIGITS), self.ranks[suite], self.suites[suite].columns.key(row)
+
+
+def _largest_drops(trials: Iterable[_Place[_T]], limit: int, order: _Order) -> list[_Place[_T]]:
+    """The first trials, suites in turn.
 
     Args:
-        trials: the suite, the drop and the key of each, and more; they are ordered by suite.
+        trials: the trials, ordered by suite.
         limit: how many to pick.
-        ranks: the rank of each suite by name; suites finish in any order, so their indices are no order.
+        order: their order.
     """
-
-    def place(trial: tuple[int, float, CaseKey, _T]) -> tuple[float, int, CaseKey]:
-        return -round(trial[1], DIGITS), ranks[trial[0]], trial[2]
-
-    by_suite = (nsmallest(limit, each, key=place) for _, each in groupby(trials, key=itemgetter(0)))
-    return interleave(sorted(chain(*by_suite), key=place), itemgetter(0))[:limit]
-
-
-def interleave(items: Iterable[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
-    """The first item of each group, then the second of each, so that no group fills a list alone."""
-    counts = Counter[Hashable]()
-    turns: dict[int, list[_T]] = {}
-    for each in items:
-        turns.setdefault(counts[group_of(each)], []).append(each)
-        counts[group_of(each)] += 1
-    return [each for turn in sorted(turns) for each in turns[turn]]
+    by_suite = (nsmallest(limit, each, key=order.place) for _, each in groupby(trials, key=itemgetter(0)))
+    return take_in_turn(sorted(chain(*by_suite), key=order.place), itemgetter(0), order.rank)[:limit]
 
 
 def _lowest_score(suite: SuiteResult, row: int) -> float:

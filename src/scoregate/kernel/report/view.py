@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.base_runs import EarlierRunView
+from scoregate.kernel.report.case_order import FailedGates
 from scoregate.kernel.report.cases import ErrorView, FailingCase, merge_errors
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.drops import DropView
@@ -74,9 +75,10 @@ class NotableCases:
     """The cases that reports show in detail.
 
     Attributes:
-        failing: the newly failing cases, or all failing ones if there are none: the largest drops, suites in turn.
+        failing: the newly failing cases, or all failing ones if there are none: those of failed gates first, then
+            the largest drops, suites in turn.
         failing_total: how many of these there are.
-        drops: the largest drops of scores without a threshold.
+        drops: the largest drops of scores without a threshold, of cases that are not in `failing`.
         newly_failing: the label of the suite and the key of each trial that passed in the baseline and fails.
         newly_passing: the same for trials that failed in the baseline and pass.
     """
@@ -221,6 +223,13 @@ class ReportView:
     def in_turn(self) -> bool:
         """Whether failing cases come from several suites."""
         return len({case.suite for case in self.notable.failing}) > 1
+
+    @property
+    def shows_failed_gates_first(self) -> bool:
+        """Whether some failing cases are listed before others because a gate on them failed."""
+        gates = FailedGates.from_findings(self.findings)
+        places = {gates.rank(each.suite, [miss.evaluator for miss in each.misses]) for each in self.notable.failing}
+        return len(places) > 1
 
     @property
     def is_calm(self) -> bool:
