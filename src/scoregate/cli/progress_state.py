@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from scoregate.kernel.job.github.commands import harmless_marks
+from scoregate.kernel.job.github.commands import harmless, harmless_marks
 from scoregate.kernel.report.excerpts import format_score
 from scoregate.kernel.report.text import display_name, excerpt, one_line
 from scoregate.kernel.run.recording import Observer, Recording
@@ -19,6 +19,7 @@ from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.model_calls import CallTotals
 from scoregate.kernel.types.runs.tally import Tally
+from scoregate.kernel.types.text import mark_output
 
 _EVALUATORS = 4
 STATES = {Status.PASSED: ("passed", "green"), Status.FAILED: ("failed", "red"), Status.ERRORED: ("errors", "yellow")}
@@ -195,12 +196,20 @@ class RefreshLimit:
 
 
 def format_output_line(line: str) -> Text:
-    """Format a line that a script printed. The mark shows that scoregate did not write it.
+    """Format a line that a script printed, with the mark of such lines.
 
     It keeps its indentation; terminal sequences are removed.
     """
-    text = excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
-    return Text(f"  | {harmless_marks(text)}", style="dim")
+    return Text(mark_output(harmless_marks(_flatten(line))), style="dim")
+
+
+def format_own_line(line: str) -> Text:
+    """Format a line of scoregate's own, such as the estimate, in which names may be untrusted."""
+    return Text(harmless(_flatten(line)), style="dim")
+
+
+def _flatten(line: str) -> str:
+    return excerpt(line, _LONGEST_LINE).replace("\n", " ").expandtabs(4)
 
 
 _SUITE, _CASE, _EVALUATOR, _ERROR = 60, 120, 40, 160

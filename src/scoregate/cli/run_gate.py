@@ -238,9 +238,9 @@ async def open_run(
 
 
 def _print_line(display: DeferredProgress, line: str) -> None:
-    from scoregate.cli.progress_state import format_output_line
+    from scoregate.cli.progress_state import format_own_line
 
-    display.print_line(format_output_line(line))
+    display.print_line(format_own_line(line))
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from time import process_time
@@ -224,6 +225,16 @@ async def test_a_workspace_of_root_fails_only_commands_that_need_packages(tmp_pa
     assert printed == [
         f"packages can't be installed in {tmp_path}: root owns the workspace, so suites can't write into it"
     ]
+
+
+@pytest.mark.anyio
+async def test_what_a_command_prints_is_marked(tmp_path: Path) -> None:
+    printed: list[str] = []
+    installer = Installer(tmp_path, {}, Redactor(()), printed.append, None, 60, "install = 'auto'")
+    await installer.run((sys.executable, "-c", "print('added 1 package')"), tmp_path, why="a test")
+    installer.report("packages installed")
+    command, output, own = printed
+    assert (command[:2], output, own) == ("$ ", "  | added 1 package", "packages installed")
 
 
 def test_a_need_can_be_set(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
+from scoregate.cli.progress_state import format_output_line, format_own_line
 from scoregate.kernel.judge.archive import RunWriter
 from scoregate.kernel.run.launch import EventsReceived, Finished, LaunchEvent, Started
 from scoregate.kernel.run.run_recorder import RunRecorder
@@ -56,3 +57,9 @@ def test_the_time_of_a_suite_is_that_of_its_events(tmp_path: Path, log: str) -> 
 def test_an_unknown_time_is_not_shown(tmp_path: Path) -> None:
     assert shown(tmp_path, suite(duration_s=None)).splitlines()[-1].endswith("good 1.000")
     assert shown(tmp_path, suite(end=False)).splitlines()[-1].endswith("good 1.000; it did not finish")
+
+
+def test_only_lines_of_other_programs_are_marked() -> None:
+    assert format_output_line("    x\x1b[1m").plain == "  |     x"
+    assert format_own_line("$ npm ci").plain == "$ npm ci"
+    assert not format_own_line("::error::a name in a note").plain.startswith("::")

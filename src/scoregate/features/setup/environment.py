@@ -27,6 +27,7 @@ from scoregate.kernel.host.user_ids import Identity
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import mark_output
 
 if TYPE_CHECKING:
     from scoregate.features.setup.install.plan import InstallPlan, Words
@@ -233,7 +234,7 @@ async def _run_step(words: tuple[str, ...], plan: InstallPlan, spec: VenvSpec, s
 
     def on_line(line: str) -> None:
         tail.add(line)
-        spec.print_line(line)
+        spec.print_line(mark_output(line))
 
     spec.print_line(f"$ {command}")
     try:
@@ -243,7 +244,7 @@ async def _run_step(words: tuple[str, ...], plan: InstallPlan, spec: VenvSpec, s
     if end.exit_code or end.timed_out:
         outcome = f"took more than {settings.timeout:g} s" if end.timed_out else f"ended with exit code {end.exit_code}"
         origin = f"install = {INSTALL.of(settings)!r} ({settings.origin('install')}), made from {plan.why}"
-        output = "\n".join(f"  | {line}" for line in str(tail).splitlines())
+        output = "\n".join(map(mark_output, str(tail).splitlines()))
         message = f"the suites' environment can't be made: `{command}` {outcome}; {origin}\n{output}"
         raise InstallError(spec.redact.text(message), advice=_ADVICE)
 

