@@ -17,7 +17,7 @@ from scoregate.features.costs.estimate import PlanEstimate, Probe
 from scoregate.features.costs.forecast import Forecast, make_forecast
 from scoregate.features.costs.probe import FOLDER, TotalCounter, run_probe
 from scoregate.features.costs.suites import SuiteState
-from scoregate.features.costs.texts import HEADINGS, build_rows, describe_plan
+from scoregate.features.costs.texts import HEADINGS, build_rows, describe_plan, explain_caches
 from scoregate.features.steps import load_steps
 from scoregate.kernel.host.secrets import Redactor, secret_values
 from scoregate.kernel.job.job import open_job_context
@@ -168,6 +168,7 @@ def list_notes(planned: PlannedCost) -> Iterator[str]:
         yield f"No base has some of the suites{note}. `--probe` runs 3 cases of each of them, and estimates from these."
     elif base := planned.estimate.total.base:
         yield f"From each case in {base}, current prices and stored answers. Brackets are 90 % intervals."
+    yield from explain_caches(planned.estimate)
     yield from planned.notices
     yield from planned.estimate.notes
     yield from planned.forecast.warnings

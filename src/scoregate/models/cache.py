@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -82,6 +82,18 @@ class Cache:
             if names and (connection := self._connect(to_write=False)) is not None:
                 return {name for (name,) in connection.execute("SELECT name FROM answers") if name in names}
         return set()
+
+    def read_answers(self, names: Collection[str]) -> Iterator[tuple[str, str, bytes]]:
+        """Yield those answers that are stored: the name, the model and the body; none if the file can't be read.
+
+        The cache can't be used by others until all are read.
+        """
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            if names and (connection := self._connect(to_write=False)) is not None:
+                for key, name in connection.execute("SELECT key, name FROM answers").fetchall():
+                    if name in names:
+                        query = "SELECT name, model, body FROM answers WHERE key = ?"
+                        yield from connection.execute(query, (key,)).fetchall()
 
     def put(self, key: bytes, body: bytes, *, model: str) -> StoredAnswer:
         """Store an answer, and replace an older one with the same key."""

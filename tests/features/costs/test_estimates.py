@@ -180,11 +180,42 @@ def test_stored_answers_are_free(priced_project: Project) -> None:
     cached = priced_project.scoregate("run", "--max-cost", "0.001")
     assert cached.exit_code == 0
     assert "|" not in [line.strip() for line in cached.output.splitlines()]  # the mark of a printed line, alone
-    # The base's run asked nothing itself, so the last cost that is known counts, and never refuses.
-    second = plan(priced_project, "--cache", "refresh")
-    assert second["total"]["cost"]["expected"] == free["suites"][0]["cost_without_cache"]
-    assert second["total"]["cost"]["low"] == 0
-    assert "the cost is that of an earlier run" in second["suites"][0]["note"]
+    # The base's run asked nothing itself, but the stored answers say what they cost.
+    full = free["suites"][0]["cost_without_cache"]
+    assert plan(priced_project, "--cache", "refresh")["total"]["cost"]["expected"] == pytest.approx(full)
+    (suite,) = plan(priced_project)["suites"]
+    assert (suite["cost"]["high"], suite["cost_without_cache"]) == (0, pytest.approx(full))
+
+
+def test_a_changed_question_has_no_stored_answer(priced_project: Project, openai_server: OpenAIServer) -> None:
+    priced_project.write("scoregate.toml", PRICED.replace('"off"', '"on"'))
+    for _ in range(2):
+        assert priced_project.scoregate("run").exit_code == 0
+    table = priced_project.scoregate("plan").output
+    assert [line.split()[:4] for line in table.splitlines()[:2]] == [
+        ["suite", "cases", "calls", "stored"],
+        ["one", "6", "0", "6"],
+    ]
+    assert "$0.00 [0.00–0.00]" in table
+    assert "`stored` counts answers in scoregate's cache" in table
+    priced_project.write("evals/one.py", SUITE.format(name="one", cases=6).replace("judge ", "grade "))
+    cost = plan(priced_project)["total"]["cost"]
+    assert (cost["low"], cost["expected"]) == (0, 0)
+    before = len(openai_server.requests)
+    run = priced_project.scoregate("run")
+    assert "\nestimate $0.00 [0.00–" in f"\n{run.output}"  # without the mark of a line that a script printed
+    assert len(openai_server.requests) == before + 6
+    assert 0 < total_spend(priced_project) <= cost["high"]
+
+
+def test_the_last_known_cost_counts_if_the_answers_are_gone(priced_project: Project) -> None:
+    priced_project.write("scoregate.toml", PRICED.replace('"off"', '"on"'))
+    for _ in range(2):
+        assert priced_project.scoregate("run").exit_code == 0
+    priced_project.write("scoregate.toml", PRICED.replace('"off"', '"on:another"'))
+    estimate = plan(priced_project)
+    assert (estimate["total"]["cost"]["low"], estimate["total"]["cost"]["expected"] > 0) == (0, True)
+    assert "the cost is that of an earlier run" in estimate["suites"][0]["note"]
 
 
 def test_options_that_change_what_runs_change_the_estimate(priced_project: Project) -> None:

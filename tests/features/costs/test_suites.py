@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.section import Interval, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, estimate_suite
-from scoregate.features.costs.trials import read_trials
+from scoregate.features.costs.trials import AnswerStore, read_trials
 from scoregate.kernel.types.evaluation import Evaluation, Usage
 from scoregate.kernel.types.runs.case_columns import Columns
 from scoregate.kernel.types.runs.cases import CaseResult
@@ -35,6 +35,7 @@ def estimate(
     choice: SuiteChoice | None = None,
     *,
     stored: Sequence[str] = (),
+    reported: Mapping[str, Usage] | None = None,
     planned: int | None = None,
 ) -> SuiteEstimate:
     columns = Columns()
@@ -42,7 +43,8 @@ def estimate(
         columns.add(each)
     suite = SuiteResult("s", "s", trials=Trials(columns), complete=True, duration_s=2.0, script="s.py", planned=planned)
     run = Run("id", 0, RunEnd(0), RunCode("1"), suites=(suite,), read=lambda: iter(trials))
-    (found,) = read_trials(run, Pricing.from_run(SETTINGS, run), lambda names: set(names) & set(stored)).values()
+    store = AnswerStore(lambda names: set(names) & set(stored), lambda _: reported or {})
+    (found,) = read_trials(run, Pricing.from_run(SETTINGS, run), store).values()
     return estimate_suite(found, "s.py", choice or SuiteChoice(same_code=True))
 
 
@@ -149,3 +151,26 @@ def test_a_base_that_only_read_stored_answers_says_nothing_about_other_ones() ->
     changed = estimate(trials, SuiteChoice(same_code=False), stored=stored)
     assert (changed.cost, changed.full_cost) == (None, None)
     assert "10 calls were answered from a cache in the base's run" in changed.note
+
+
+def test_stored_answers_cost_what_they_reported_if_another_question_is_asked() -> None:
+    cached = Usage(cost=0.0, model="ours", answer="a1", cached=True)
+    both = sum_usage([cached, Usage(cost=0.0, model="ours", answer="a2", cached=True)])
+    trials = [trial("one", cached), trial("two", both)]
+    reported = {"a1": make_usage(1), "a2": make_usage(2)}
+    changed = estimate(trials, SuiteChoice(same_code=False), stored=["a1", "a2"], reported=reported)
+    assert changed.cost is not None
+    assert (changed.cost.low, changed.cost.expected) == (0, 0)
+    assert changed.cost.high >= 4
+    assert (changed.full_cost, changed.amounts.calls, changed.stored, changed.note) == (pytest.approx(4), 0, 3, "")
+    asked_again = estimate(trials, reported=reported)
+    assert expected(asked_again) == 4
+    assert (asked_again.amounts.calls, asked_again.stored) == (3, 0)
+    partly = estimate(trials, reported={"a1": make_usage(1)})
+    assert expected(partly) == 3  # the other calls cost as much on average
+
+
+def test_an_unknown_price_of_a_stored_answer_is_named() -> None:
+    cached = Usage(cost=0.0, model="unheard-of", answer="a1", cached=True)
+    found = estimate([trial("one", cached)], reported={"a1": Usage(10, 1, model="unheard-of")})
+    assert (found.cost, found.unpriced) == (None, ("unheard-of",))

@@ -49,6 +49,15 @@ def test_a_second_answer_has_another_name(open_cache: OpenCache) -> None:
     assert cache.get(KEY) == second
 
 
+def test_answers_are_read_by_name(open_cache: OpenCache) -> None:
+    cache = open_cache()
+    assert list(open_cache(writes=False).read_answers({"0" * 16})) == []
+    first, second = (cache.put(key, body, model="m") for key, body in ((KEY, b"one"), (OTHER, b"two")))
+    assert list(cache.read_answers({first.name, "0" * 16})) == [(first.name, "m", b"one")]
+    assert {name for name, *_ in cache.read_answers({first.name, second.name})} == {first.name, second.name}
+    assert cache.get(KEY) == first  # others can use it again
+
+
 def test_git_ignores_the_folder(folder: Path, open_cache: OpenCache) -> None:
     open_cache().put(KEY, b"answer", model="m")
     assert (folder / ".gitignore").read_text() == "*\n"

@@ -5,26 +5,30 @@ from __future__ import annotations
 import heapq
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 
 from scoregate.features.costs.named_models import describe_caller
 from scoregate.features.costs.pricing import Pricing
 from scoregate.features.costs.retirements import NamedModel
 from scoregate.features.costs.section import Interval, RunEstimate, sum_intervals
 from scoregate.features.costs.suites import SuiteChoice, SuiteEstimate, SuiteState, estimate_suite
-from scoregate.features.costs.trials import FindStored, SuiteTrials, read_trials, sum_amounts
+from scoregate.features.costs.trials import AnswerStore, SuiteTrials, read_trials, sum_amounts
 from scoregate.features.table import FEATURES
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import replays_calls
 from scoregate.kernel.run.plan import Launch, Plan
+from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.run import Run, SuiteResult, sum_costs
 from scoregate.kernel.types.runs.suite_labels import suite_label
 from scoregate.kernel.types.selection import CaseLabels
-from scoregate.models.cache import get_cache
+from scoregate.models.budget import parse_usage
+from scoregate.models.cache import Cache, get_cache
+from scoregate.models.calls import parse_object
 from scoregate.models.settings import CacheMode, ModelSettings, load_model_settings
 
 NO_BASE = "no base has it"
@@ -78,12 +82,12 @@ def estimate_plan(
         RecordError: the cases of a run can't be read.
     """
     models = load_model_settings(settings.environment(root=plan.root))
-    find_stored = _choose_cache(settings, models)
+    store = _choose_store(settings, models)
     known: dict[str, list[SuiteTrials]] = {}
     sampled: dict[str, list[SuiteTrials]] = {}
     for run, by_script in ((base, known), (probe.run if probe else None, sampled)):
         if run is not None:
-            for trials in read_trials(run, Pricing.from_run(models, run), find_stored).values():
+            for trials in read_trials(run, Pricing.from_run(models, run), store).values():
                 by_script.setdefault(trials.suite.script or "", []).append(trials)
     suites = [
         estimate
@@ -102,13 +106,21 @@ def estimate_plan(
     return PlanEstimate(_sum_suites(plan, settings, suites, base), tuple(suites), notes, called)
 
 
-def _choose_cache(settings: Settings, models: ModelSettings) -> FindStored:
-    """What finds stored answers: all of them if cassettes are replayed, none if the cache isn't read."""
+def _choose_store(settings: Settings, models: ModelSettings) -> AnswerStore:
+    """The stored answers: all of them if cassettes are replayed, none if the cache isn't read."""
+    cache = get_cache(models.cache_folder, writes=False)
     if replays_calls(settings):
-        return lambda names: names
-    if models.cache in (CacheMode.OFF, CacheMode.REFRESH):
-        return lambda _: ()
-    return get_cache(models.cache_folder, writes=False).find_names
+        return AnswerStore(lambda names: names)
+    is_read = models.cache not in (CacheMode.OFF, CacheMode.REFRESH)
+    return AnswerStore(cache.find_names if is_read else lambda _: (), partial(_read_usage, cache))
+
+
+def _read_usage(cache: Cache, names: Collection[str]) -> dict[str, Usage]:
+    found = {}
+    for name, model, body in cache.read_answers(names):
+        if (usage := parse_usage(parse_object(body), model)) is not None:
+            found[name] = usage
+    return found
 
 
 def _estimate_launch(

@@ -43,6 +43,7 @@ class SuiteEstimate:
         cases: the number of cases; None if unknown.
         trials: the number of their trials; None if unknown.
         amounts: the expected calls, tokens and US dollars.
+        stored: how many more calls stored answers replace.
         cost: US dollars; None if unknown.
         per_case: the cost of a case without stored answers: the median, and the 5th and 95th percentile.
         full_cost: US dollars if no answer were stored.
@@ -57,6 +58,7 @@ class SuiteEstimate:
     cases: int | None = None
     trials: int | None = None
     amounts: Amounts = field(default_factory=Amounts)
+    stored: float = 0.0
     cost: Interval | None = None
     per_case: Interval | None = None
     full_cost: float | None = None
@@ -126,12 +128,13 @@ def estimate_suite(
         round(hashes * scale),
         trials,
         now,
-        cost if is_counted else None,
-        _measure_cases(base.trials),
-        full.cost if is_counted else None,
-        _estimate_seconds(base, trials, now, full, concurrency=choice.concurrency),
-        tuple(sorted(base.unpriced)),
-        "; ".join(filter(None, (_describe_gaps(base, choice), _ONLY_SAMPLE if is_only_sample else ""))),
+        stored=sum(trial.stored * weight for trial, weight in chosen) * min(1.0, scale),
+        cost=cost if is_counted else None,
+        per_case=_measure_cases(base.trials),
+        full_cost=full.cost if is_counted else None,
+        seconds=_estimate_seconds(base, trials, now, full, concurrency=choice.concurrency),
+        unpriced=tuple(sorted(base.unpriced)),
+        note="; ".join(filter(None, (_describe_gaps(base, choice), _ONLY_SAMPLE if is_only_sample else ""))),
     )
 
 
@@ -161,7 +164,7 @@ def _repeat_cases(cases: Sequence[list[Trial]], choice: SuiteChoice) -> list[tup
         new, before = choice.repeats
         weighted += ((trial, 1.0) for trial in trials[:new])
         for trial in trials if new > before else ():
-            fresh = Trial(trial.labels, trial.repeat, trial.parts, trial.full, trial.full, trial.is_known)
+            fresh = Trial(trial.labels, trial.repeat, trial.parts, trial.full, trial.full, is_known=trial.is_known)
             weighted.append((fresh, (new - before) / before))
     return weighted
 

@@ -38,7 +38,7 @@ def _shorten(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-HEADINGS = ("suite", "cases", "calls", "tokens in", "out", "cached", "cost", "per case", "time", "")
+HEADINGS = ("suite", "cases", "calls", "stored", "tokens in", "out", "provider-cached", "cost", "per case", "time", "")
 
 
 def build_rows(estimate: PlanEstimate) -> Iterator[tuple[str, ...]]:
@@ -51,6 +51,7 @@ def build_rows(estimate: PlanEstimate) -> Iterator[tuple[str, ...]]:
             "total",
             f"{sum(each.cases or 0 for each in estimate.suites if each.state is not SuiteState.NOT_AFFECTED):,}",
             f"{total.calls:,.0f}",
+            f"{sum(each.stored for each in estimate.suites):,.0f}",
             *map(number_format.tokens, (total.input_tokens, total.output_tokens, total.cached_tokens)),
             _format_cost(total.cost),
             "",
@@ -61,7 +62,7 @@ def build_rows(estimate: PlanEstimate) -> Iterator[tuple[str, ...]]:
 
 def _build_row(suite: SuiteEstimate) -> tuple[str, ...]:
     if suite.state in (SuiteState.NONE, SuiteState.NOT_AFFECTED):
-        return (suite.label, *[number_format.NONE] * 8, f"{suite.state}: {suite.note}")
+        return (suite.label, *[number_format.NONE] * (len(HEADINGS) - 2), f"{suite.state}: {suite.note}")
     trials = number_format.trials(suite.cases or 0, suite.trials or 0).replace(" cases", "").replace(" case", "")
     amounts = suite.amounts
     note = "; ".join(filter(None, ("from sample cases" if suite.state is SuiteState.PROBE else "", suite.note)))
@@ -69,12 +70,21 @@ def _build_row(suite: SuiteEstimate) -> tuple[str, ...]:
         suite.label,
         trials,
         f"{amounts.calls:,.0f}",
+        f"{suite.stored:,.0f}",
         *map(number_format.tokens, (amounts.input_tokens, amounts.output_tokens, amounts.cached_tokens)),
         _format_cost(suite.cost),
         _format_cost(suite.per_case),
         _format_seconds(suite.seconds),
         note,
     )
+
+
+def explain_caches(estimate: PlanEstimate) -> Iterator[str]:
+    """What the table counts of scoregate's cache, and of the provider's."""
+    if any(round(each.stored) for each in estimate.suites):
+        yield "`stored` counts answers in scoregate's cache: they cost nothing, as long as the same is asked."
+    if round(estimate.total.cached_tokens):
+        yield "`provider-cached` counts input tokens that the provider had cached, which may cost less."
 
 
 def _format_cost(cost: Interval | None) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isnan
 from typing import NamedTuple
 
 from scoregate.features.costs.pricing import Pricing, name_model
 from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.selection import CaseLabels
@@ -51,7 +52,8 @@ class Part:
 
     Attributes:
         evaluator: the evaluator; empty for the function under test.
-        full: what the calls use if no answer is stored; None if unknown, because all were answered from a store.
+        full: what the calls use if no answer is stored; None if unknown, because all were answered from a store that
+            does not say what they used.
         answers: the names of the answers.
         calls: the number of calls.
     """
@@ -64,13 +66,17 @@ class Part:
 
 @dataclass(slots=True)
 class Trial:
-    """One trial of a case. `full` is what it uses without stored answers, `now` with those that the cache has."""
+    """One trial of a case.
+
+    `full` is what it uses without stored answers, `now` with those that the cache has, `stored` how many these are.
+    """
 
     labels: CaseLabels
     repeat: int
     parts: tuple[Part, ...] = ()
     full: Amounts = field(default_factory=Amounts)
     now: Amounts = field(default_factory=Amounts)
+    stored: float = 0.0
     is_known: bool = True
 
 
@@ -85,7 +91,8 @@ class SuiteTrials:
         rest: the usage of the suite that belongs to no case, for the whole suite.
         models: the models that were called, with the evaluators that called them.
         unknown_calls: calls that were answered from a store and are not stored now; what they cost is not known.
-        stored_calls: likewise, but stored now: they cost nothing if the same is asked, and else it is not known.
+        stored_calls: likewise, but stored now, without a usage: they cost nothing if the same is asked, and else it is
+            not known.
     """
 
     suite: SuiteResult
@@ -97,16 +104,30 @@ class SuiteTrials:
     stored_calls: int = 0
 
 
-FindStored = Callable[[Collection[str]], Collection[str]]
+def _read_no_usage(_: Collection[str]) -> Mapping[str, Usage]:
+    return {}
 
 
-def read_trials(run: Run, pricing: Pricing, find_stored: FindStored) -> dict[int, SuiteTrials]:
+@record
+class AnswerStore:
+    """The answers that are stored now.
+
+    Attributes:
+        find: returns those names of answers that a run would take from the store.
+        read_usage: returns what answers reported when they were asked for, as far as they are stored, by name.
+    """
+
+    find: Callable[[Collection[str]], Collection[str]]
+    read_usage: Callable[[Collection[str]], Mapping[str, Usage]] = _read_no_usage
+
+
+def read_trials(run: Run, pricing: Pricing, store: AnswerStore) -> dict[int, SuiteTrials]:
     """Read what the trials of a stored run used, by the index of the suite.
 
     Args:
         run: the run.
         pricing: prices its calls.
-        find_stored: returns those names of answers that the cache has now.
+        store: the answers that are stored now.
 
     Raises:
         RecordError: the cases can't be read.
@@ -124,7 +145,8 @@ def read_trials(run: Run, pricing: Pricing, find_stored: FindStored) -> dict[int
     for case in run.cases if used else ():
         if case.suite in used:
             suites[case.suite].trials.append(_read_trial(case, pricing, suites[case.suite]))
-    _apply_cache(suites.values(), find_stored)
+    _price_stored(suites.values(), pricing, store)
+    _apply_cache(suites.values(), store)
     return suites
 
 
@@ -158,23 +180,36 @@ def _read_part(evaluator: str, usage: Usage, pricing: Pricing, suite: SuiteTrial
     stored = calls if usage.cached else min(calls, max(0, usage.stored))
     if calls and stored == calls:
         return Part(evaluator, None, answers, calls)
+    paid_calls = calls - stored
+    amounts = _price_usage(usage, paid_calls, pricing, suite)
+    # Without stored answers, all calls cost what the paid ones did.
+    return Part(evaluator, amounts.times(calls / paid_calls if paid_calls else 1.0), answers, calls)
+
+
+def _price_usage(usage: Usage, calls: int, pricing: Pricing, suite: SuiteTrials) -> Amounts:
     cost = pricing.find_cost(usage)
     if cost is None and (usage.input_tokens or usage.output_tokens) and len(suite.unpriced) < _MOST_UNPRICED:
         suite.unpriced.add(name_model(usage))
     elif cost == usage.cost and usage.unpriced and len(suite.unpriced) < _MOST_UNPRICED:
         suite.unpriced.update(name[:_LONGEST_NAME] for name in usage.unpriced_models)
-    paid_calls = calls - stored
     read, written, from_cache = max(0, usage.input_tokens), max(0, usage.output_tokens), max(0, usage.cached_tokens)
-    amounts = Amounts(paid_calls, read, written, from_cache, max(0.0, cost or 0.0))
-    # Without stored answers, all calls cost what the paid ones did.
-    return Part(evaluator, amounts.times(calls / paid_calls if paid_calls else 1.0), answers, calls)
+    return Amounts(calls, read, written, from_cache, max(0.0, cost or 0.0))
 
 
-def _apply_cache(suites: Iterable[SuiteTrials], find_stored: FindStored) -> None:
+def _price_stored(suites: Iterable[SuiteTrials], pricing: Pricing, store: AnswerStore) -> None:
+    """Set what calls use that were all answered from the store: what these answers reported at first."""
+    waiting = [(suite, part) for suite in suites for trial in suite.trials for part in trial.parts if part.full is None]
+    known = store.read_usage({name for _, part in waiting for name in part.answers}) if waiting else {}
+    for suite, part in waiting:
+        if len(part.answers) == part.calls and all(name in known for name in part.answers):
+            part.full = sum_amounts(_price_usage(known[name], 1, pricing, suite) for name in part.answers)
+
+
+def _apply_cache(suites: Iterable[SuiteTrials], store: AnswerStore) -> None:
     """Set what each trial uses without stored answers, and with those that are stored now."""
     suites = tuple(suites)
     parts = [part for suite in suites for trial in suite.trials for part in trial.parts]
-    stored = find_stored({name for part in parts for name in part.answers})
+    stored = store.find({name for part in parts for name in part.answers})
     for suite in suites:
         means = _compute_means(suite)
         for trial in suite.trials:
@@ -185,6 +220,7 @@ def _apply_cache(suites: Iterable[SuiteTrials], find_stored: FindStored) -> None
                     suite.stored_calls += part.calls if share == 1 else 0
                     suite.unknown_calls += part.calls if share < 1 else 0
                     trial.is_known = trial.is_known and share == 1
+                trial.stored += part.calls * share
                 trial.full = trial.full.plus(amounts)
                 trial.now = trial.now.plus(amounts.times(1 - share))
 
