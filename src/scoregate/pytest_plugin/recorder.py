@@ -27,6 +27,7 @@ from scoregate.pytest_plugin.collected import (
 )
 from scoregate.pytest_plugin.eval_case import NOTE_LATE
 from scoregate.pytest_plugin.langsmith_feedback import start_case
+from scoregate.pytest_plugin.listed_failures import leave_out_listed, mark_listed
 from scoregate.pytest_plugin.session_logs import SessionLogs, dump_plan
 from scoregate.pytest_plugin.trials import Trial
 
@@ -125,6 +126,8 @@ class Recorder:
         report = yield
         if (trial := item.stash.get(_TRIAL, None)) is not None:
             trial.note_phase(report, call)
+            if call.when == "call":
+                mark_listed(report, None if call.excinfo is None else call.excinfo.value)
             if call.when == "teardown":
                 setattr(report, TRIALS_FIELD, self._dump_attempts(item, trial))
         return report
@@ -149,6 +152,12 @@ class Recorder:
         if self._output is None:
             data = getattr(report, TRIALS_FIELD, None)
             self._logs.note_report(report, None if data is None else json.loads(data))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Print each failure once: here, or in scoregate's list."""
+        with leave_out_listed(terminalreporter):
+            yield
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that a file can't be collected: its tests are not in the record."""

@@ -263,3 +263,45 @@ def test_own(): ...
     invalid = bench.run(SCOREGATE_REPEATS="many")
     assert invalid.code == 4
     assert "SCOREGATE_REPEATS must be a whole number" in invalid.output
+
+
+FAILURES = """
+import pytest
+
+@pytest.mark.scoregate
+@pytest.mark.parametrize("city", ["Oslo", "Rome"])
+def test_short(city):
+    assert city == "Paris"
+
+def test_low(scoregate):
+    scoregate.score("polite", 0.2, threshold=0.5)
+
+def test_long(scoregate):
+    assert list(range(100)) == list(range(99))
+
+def test_talking(scoregate):
+    print("what was asked")
+    assert not "answered"
+
+def test_raising(scoregate):
+    raise ConnectionError("no network")
+
+def test_of_no_suite():
+    assert "ordinary" == "extraordinary"
+"""
+
+
+def test_a_failure_with_a_complete_reason_is_printed_by_scoregate_alone(bench: Bench) -> None:
+    bench.write(FAILURES)
+    ran = bench.run()
+    shown = {line.strip("_ ") for line in ran.output.splitlines() if line.startswith("____")}
+    assert shown == {"test_long", "test_talking", "test_raising", "test_of_no_suite"}, ran.output
+    failed = {line.split()[1].partition("::")[2] for line in ran.output.splitlines() if line.startswith("FAILED ")}
+    assert failed == shown, ran.output
+    assert "what was asked" in ran.output
+    assert "3 failures are in scoregate's list of failing cases" in ran.output
+    assert "7 failed" in ran.output
+    assert ran.cases["test_short[Oslo]", 0].reasons["passed"].startswith("assert 'Oslo' == 'Paris'")
+    for others in (bench.run("-vv"), bench.run(record=False)):
+        assert "test_short[Rome] _" in others.output, others.output
+        assert "list of failing cases" not in others.output
