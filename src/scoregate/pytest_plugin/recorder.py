@@ -7,7 +7,8 @@ log, and a worker that crashes leaves no part of one.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -25,9 +26,8 @@ from scoregate.pytest_plugin.collected import (
     repeat_test,
     select_tests,
 )
-from scoregate.pytest_plugin.eval_case import NOTE_LATE
+from scoregate.pytest_plugin.eval_case import NOTE_LATE, BelowThreshold
 from scoregate.pytest_plugin.langsmith_feedback import start_case
-from scoregate.pytest_plugin.listed_failures import leave_out_listed, mark_listed
 from scoregate.pytest_plugin.session_logs import SessionLogs, dump_plan
 from scoregate.pytest_plugin.trials import Trial
 
@@ -184,3 +184,44 @@ class Recorder:
             self._logs.finish(exitstatus)
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
             session.exitstatus = pytest.ExitCode.OK
+
+
+_IS_LISTED = "scoregate_is_listed"
+# The list has two lines for a reason, with folded white space; longer ones are complete in pytest's summary only.
+_LONGEST_REASON = 100
+
+
+def mark_listed(report: pytest.TestReport, error: BaseException | None) -> None:
+    """Mark the report of a failed case if scoregate's list has its whole reason, and the test printed nothing.
+
+    Args:
+        report: the report of the test itself.
+        error: what failed it.
+    """
+    if not report.failed or any(text.strip() for _, text in report.sections):
+        return
+    is_short = len(" ".join(str(error).split())) <= _LONGEST_REASON
+    if isinstance(error, BelowThreshold) or (isinstance(error, AssertionError | pytest.fail.Exception) and is_short):
+        setattr(report, _IS_LISTED, True)
+
+
+@contextmanager
+def leave_out_listed(reporter: Any) -> Iterator[None]:
+    """Leave marked failures out of what a reporter prints until the block ends; `-v` in pytest's options shows them.
+
+    Args:
+        reporter: pytest's reporter, or that of a plug-in.
+    """
+    failed = getattr(reporter, "stats", {}).get("failed")
+    if not failed or reporter.config.get_verbosity() > 0:
+        yield
+        return
+    shown = [report for report in failed if not getattr(report, _IS_LISTED, False)]
+    reporter.stats["failed"] = shown
+    try:
+        yield
+    finally:
+        reporter.stats["failed"] = failed  # for the counts at the end
+    if left_out := len(failed) - len(shown):
+        count = "1 failure is" if left_out == 1 else f"{left_out:,} failures are"
+        reporter.write_line(f"{count} in scoregate's list of failing cases")
