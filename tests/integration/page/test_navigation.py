@@ -218,6 +218,38 @@ def test_an_empty_list_has_a_text(report: Path, visit: Opener) -> None:
     expect(page.locator(".list tr.at a")).to_have_text("question 0")
 
 
+def test_the_list_is_as_high_as_its_rows_up_to_a_limit(report: Path, visit: Opener) -> None:
+    page = visit(report, "#q=question 17", viewport={"width": 1280, "height": 900})
+
+    def measure() -> tuple[int, int]:
+        """The height of the box, and how much of its content is hidden."""
+        script = "(each) => [each.offsetHeight, each.scrollHeight - each.clientHeight]"
+        height, hidden = page.locator(".scroller").evaluate(script)
+        return height, hidden
+
+    expect_rows(page, ["question 17"])
+    row = page.locator(".list tbody tr").evaluate("(each) => each.offsetHeight")
+    one, hidden = measure()
+    assert (one < 3 * row, hidden) == (True, 0)
+    page.fill("input[name=q]", "lost parcel")
+    expect(page.locator(".list tbody th a")).to_have_count(3)
+    assert measure() == (one + 2 * row, 0)
+    page.fill("input[name=q]", "no such case")
+    expect(page.locator(".list tbody")).to_have_text("No case matches.")
+    assert measure() == (one, 0)
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".controls output")).to_have_text("48 cases")
+    height, hidden = measure()
+    assert height == 702
+    assert hidden > 0
+
+
+def test_the_cases_begin_on_the_first_screen(report: Path, visit: Opener) -> None:
+    page = visit(report, viewport={"width": 1280, "height": 900})
+    expect(page.locator("#cases")).to_be_in_viewport()
+    expect(page.locator("figure").first).not_to_be_in_viewport()
+
+
 def test_an_open_case_has_an_address_that_opens_it_again(report: Path, visit: Opener) -> None:
     page = visit(report)
     page.click("text=lost parcel 0")

@@ -20,7 +20,7 @@ from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import evaluate_gates
 from scoregate.kernel.report.html import charts, render
 from scoregate.kernel.report.html.assets import block
-from scoregate.kernel.report.html.charts import draw_forest, draw_latencies
+from scoregate.kernel.report.html.charts import draw_forest, draw_latencies, draw_scatters
 from scoregate.kernel.report.html.text_budget import TextBudget
 from scoregate.kernel.report.html.trial import trace_data, trial_data
 from scoregate.kernel.report.view import ReportView
@@ -71,9 +71,9 @@ def test_any_text_is_escaped_in_the_page_and_complete_in_its_data(text: str) -> 
     )
     page = text_of(view_of(make_run(ExampleSuite(text or "demo", [replace(trial, output=text)]), message=text)))
     page.encode()
-    head = page.partition("<main>")[2].partition('<script type="text/plain"')[0]
-    assert "<img" not in head
-    assert "<h1>out" not in head
+    shown = BLOCK.sub("", page.partition("<main>")[2].partition("<script>")[0])
+    assert "<img" not in shown
+    assert "<h1>out" not in shown
     ((content,),) = (found for name, found in read_blocks(page).items() if name.startswith("page"))
     if text.isprintable() and text.strip() and len(text) < 1000:
         assert content["output"] == text
@@ -128,12 +128,62 @@ def test_removed_and_new_cases_are_listed() -> None:
 
 
 def test_a_base_of_several_runs_names_the_compared_run() -> None:
-    suite = ExampleSuite("demo", [Trial("h", [Score("e")])])
+    suite = ExampleSuite("demo", [Trial(f"c{at}", [Score("e", at / 2)]) for at in range(3)])
     comparison = compare(make_run(suite), make_base(suite), pool=(make_base(suite), make_base(suite)))
     page = text_of(make_view(comparison, evaluate_gates(comparison, Policy()), CONTEXT))
     assert "in the baseline, the newest of its 3 runs, (x axis)" in page
     assert "compared with the newest of the 3 runs of the baseline" in page
     assert "the newest of" not in text_of(EXAMPLES["green"]())
+
+
+def test_cases_follow_the_scores_and_plots_follow_the_cases() -> None:
+    view = EXAMPLES["failing"]()
+    root = etree.fromstring(text_of(view).encode(), etree.HTMLParser(huge_tree=True))
+    titles = root.xpath("//main/section/@aria-labelledby")
+    assert titles[:3] == ["gates", "changes", "cases"]
+    assert {"spending", "history"} <= set(titles[3:])
+    links = [link.removeprefix("#") for link in root.xpath("//nav/a/@href")]
+    assert [link for link in links if link in titles] == titles
+
+
+def table_rows(page: str, region: str) -> list[str]:
+    root = etree.fromstring(page.encode(), etree.HTMLParser(huge_tree=True))
+    headers = root.xpath(f"//div[@aria-label='{region}']//tbody/tr/th")
+    return [" ".join("".join(header.itertext()).split()) for header in headers]
+
+
+def test_of_many_evaluators_the_worst_are_shown_and_the_others_folded() -> None:
+    def page_with(count: int) -> str:
+        suites = [ExampleSuite(chr(97 + at), [Trial("h", [Score("e", float(at > 1))])]) for at in range(count)]
+        return text_of(view_of(make_run(*suites)))
+
+    page = page_with(20)
+    shown, folded = table_rows(page, "Table of evaluators"), table_rows(page, "Table of the other evaluators")
+    assert shown == [f"{suite} · e" for suite in "abcdef"]
+    assert folded == [f"{suite} · e" for suite in "ghijklmnopqrst"]
+    assert "<details><summary>14 evaluators more</summary>" in page
+    few = page_with(8)
+    assert len(table_rows(few, "Table of evaluators")) == 8
+    assert table_rows(few, "Table of the other evaluators") == []
+
+
+def count_plotted(now: list[list[float]], before: list[list[float]]) -> list[tuple[int, int, int]]:
+    """The numbers of cases that are worse, equal and better in each scatter plot, from the scores of repeats."""
+
+    def make_suite(cases: list[list[float]]) -> ExampleSuite:
+        trials = ((f"c{at}", score, again) for at, scores in enumerate(cases) for again, score in enumerate(scores))
+        return ExampleSuite("s", [Trial(case, [Score("e", score)], repeat=again) for case, score, again in trials])
+
+    view = view_of(make_run(make_suite(now)), make_base(make_suite(before)))
+    return [(panel.worse, panel.same, panel.better) for panel in draw_scatters(view.rows, view.paired_suites)]
+
+
+def test_only_more_than_two_different_scores_are_a_scatter_plot() -> None:
+    assert count_plotted([[0], [1], [1]], [[1], [1], [0]]) == []
+    assert count_plotted([[0.5]] * 3, [[0.25]] * 3) == []
+    assert count_plotted([[0.5], [1], [1]], [[1], [1], [0]]) == [(1, 1, 1)]
+    assert count_plotted([[0, 0], [1, 1]], [[1, 1], [1, 1]]) == []
+    assert count_plotted([[0, 1], [1, 1]], [[1, 1], [0, 0]]) == [(1, 0, 1)]
 
 
 def test_equal_changes_have_natural_order() -> None:

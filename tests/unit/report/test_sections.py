@@ -18,12 +18,16 @@ from scoregate.kernel.report.build_view import build_view
 from scoregate.kernel.types.runs.policy import Policy
 from scoregate.kernel.types.slots import PRINTED_AT, Place, Section, check_parts
 
-TEMPLATES = {"comment": "templates/comment.md.j2", "page": "html/templates/top.html.j2"}
+TEMPLATES = {
+    "comment": ("templates/comment.md.j2",),
+    "page": ("html/templates/top.html.j2", "html/templates/bottom.html.j2"),
+}
 
 
 @pytest.mark.parametrize("part", TEMPLATES)
 def test_templates_print_sections_at_the_places_that_are_allowed(part: str) -> None:
-    text = files("scoregate.kernel.report").joinpath(TEMPLATES[part]).read_text("utf-8")
+    folder = files("scoregate.kernel.report")
+    text = "".join(folder.joinpath(name).read_text("utf-8") for name in TEMPLATES[part])
     calls = re.findall(rf"sections_at\(([^)]*)\) if section\.{part} %}}\n{{% include", text)
     places = [place for call in calls for place in re.findall(r'"(\w+)"', call)]
     assert sorted(places) == sorted(PRINTED_AT[part])

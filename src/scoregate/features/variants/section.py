@@ -1,4 +1,4 @@
-"""The section of variants: a table for each evaluator of a suite that ran with several tasks or parameters."""
+"""The section of variants: matrix and ranking by each evaluator of a suite with several tasks or parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def build_sections(judged: Judged) -> Iterator[Section]:
     """The section of these rankings."""
     rankings = judged.comparison.slots.get(RANKINGS) or ()
-    tables = tuple(build_variant_tables(rankings))
+    tables = tuple(build_variant_tables(rankings, judged.comparison.run.suites))
     yield Section(
         "variants",
         Place.RANKINGS,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from scoregate.features.variants.matrix import VariantMatrix, build_matrix
 from scoregate.kernel.compare.variants import VariantRanking, VariantScore, VariantState
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.text import display_name
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.run import SuiteResult
 
 _LONGEST_NAME, _LONGEST_SUITE = 60, 120
 _STATES = {
@@ -41,7 +43,10 @@ class VariantRowView:
 
 @record
 class VariantTable:
-    """One ranking. `sentence` is what it says; `is_first` is true for the first one of a suite."""
+    """One ranking. `sentence` is what it says; `is_first` is true for the first one of a suite.
+
+    `matrix` has the same variants by their parameters; None in outputs that don't show it.
+    """
 
     ranking: VariantRanking
     suite: str
@@ -49,6 +54,7 @@ class VariantTable:
     sentence: str
     rows: tuple[VariantRowView, ...]
     is_first: bool
+    matrix: VariantMatrix | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -57,8 +63,15 @@ class VariantTable:
         return tuple(name for name in names if any(getattr(row, name) != number_format.NONE for row in self.rows))
 
 
-def build_variant_tables(rankings: Iterable[VariantRanking]) -> Iterator[VariantTable]:
-    """Build a table for each ranking, in their order."""
+def build_variant_tables(
+    rankings: Iterable[VariantRanking], suites: Sequence[SuiteResult] | None = None
+) -> Iterator[VariantTable]:
+    """Build a table for each ranking, in their order.
+
+    Args:
+        rankings: the rankings.
+        suites: the suites of their run, for matrices; None for tables without one.
+    """
     previous = None
     for ranking in rankings:
         suite_key = ranking.suite, frozenset(row.label for row in ranking.rows)
@@ -69,6 +82,7 @@ def build_variant_tables(rankings: Iterable[VariantRanking]) -> Iterator[Variant
             ranking.describe(lambda name: display_name(name, _LONGEST_NAME)),
             tuple(map(_build_row, ranking.rows)),
             is_first=suite_key != previous,
+            matrix=None if suites is None else build_matrix(ranking, suites),
         )
         previous = suite_key
 

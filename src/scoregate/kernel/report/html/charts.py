@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 from math import log10, sqrt
 from statistics import median
+from typing import TypeAlias
 
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.report.html.case_list import ScoreColumn, pair_rows
@@ -19,7 +21,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.case_columns import Columns, known_values
 
-WIDTH, HEIGHT = 260, 28
+WIDTH, HEIGHT = 200, 28
 _MARGIN = 12
 # An interval is cut if it reaches so many times as far as the median interval.
 _OUTLIER = 3
@@ -111,6 +113,8 @@ PANELS = 12
 _GRID = 20
 _FROM, _TO = 16, SIZE - 12
 _SMALLEST, _LARGEST = 2.2, 9.0
+_FEW_SCORES = 2
+_RowPair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @record
@@ -137,30 +141,51 @@ class ScatterPanel:
 
 
 def draw_scatters(rows: Sequence[RowView], paired_suites: Sequence[PairedSuite]) -> tuple[ScatterPanel, ...]:
-    """Draw the first evaluators with scores in both runs."""
+    """Draw the first evaluators whose cases have more than two different scores in the two runs.
+
+    With two scores, such as 0 and 1, the table of scores has the same four numbers.
+    """
     suites = {each.label: each for each in paired_suites}
-    compared = [view.row for view in rows if view.row.delta is not None and view.row.suite in suites][:PANELS]
-    pairs = {
-        label: [(now, old) for _, now, old in pair_rows(suites[label]) if now and old]
-        for label in dict.fromkeys(row.suite for row in compared)
-    }
-    panels = (_panel(suites[row.suite], row.evaluator, pairs[row.suite]) for row in compared)
-    return tuple(panel for panel in panels if panel.points)
+
+    @cache
+    def list_pairs(label: str) -> list[_RowPair]:
+        return [(now, old) for _, now, old in pair_rows(suites[label]) if now and old]
+
+    compared = (view.row for view in rows if view.row.delta is not None and view.row.suite in suites)
+    counts = (
+        (row, _count_scores(suites[row.suite], row.evaluator, list_pairs(row.suite)))
+        for row in compared
+        if _may_vary(suites[row.suite], row.evaluator)
+    )
+    panels = (
+        _draw_panel(suites[row.suite], row.evaluator, found)
+        for row, found in counts
+        if len({score for pair in found for score in pair}) > _FEW_SCORES
+    )
+    return tuple(islice(panels, PANELS))
 
 
-def _panel(
-    paired_suite: PairedSuite, evaluator: str, pairs: Iterable[tuple[tuple[int, ...], tuple[int, ...]]]
-) -> ScatterPanel:
-    cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
-    assert paired_suite.before is not None
+def _may_vary(paired_suite: PairedSuite, evaluator: str) -> bool:
+    """Whether cases may have more than two different scores. Most suites need no pairs to see that they don't."""
+    sides = [columns for columns in (paired_suite.now, paired_suite.before) if columns is not None]
+    scores = {score for columns in sides for score in known_values(columns.scores.get(evaluator, ()))}
+    return len(scores) > _FEW_SCORES or any(columns.has_repeats for columns in sides)
+
+
+def _count_scores(paired_suite: PairedSuite, evaluator: str, pairs: Iterable[_RowPair]) -> Counter[tuple[float, float]]:
+    """The number of cases with each pair of scores, in the baseline and in the run."""
     new, old = ScoreColumn(paired_suite.now, evaluator), ScoreColumn(paired_suite.before, evaluator)
-    scores = Counter((old.average(before), new.average(now)) for now, before in pairs)
+    averages = ((old.average(before), new.average(now)) for now, before in pairs)
+    return Counter((was, is_now) for was, is_now in averages if was is not None and is_now is not None)
+
+
+def _draw_panel(paired_suite: PairedSuite, evaluator: str, scores: Counter[tuple[float, float]]) -> ScatterPanel:
+    cells, changes = Counter[tuple[int, int, int]](), Counter[int]()
     for (was, is_now), count in scores.items():
-        if was is not None and is_now is not None:
-            change = (is_now > was) - (is_now < was)
-            change = change if paired_suite.higher_is_better.get(evaluator, True) else -change
-            changes[change] += count
-            cells[round(was * _GRID), round(is_now * _GRID), change] += count
+        change = (is_now > was) - (is_now < was)
+        change = change if paired_suite.higher_is_better.get(evaluator, True) else -change
+        changes[change] += count
+        cells[round(was * _GRID), round(is_now * _GRID), change] += count
     across, up, points = Scale(0, _GRID, _FROM, _TO), Scale(0, _GRID, _TO, _FROM), []
     most = max(cells.values(), default=1)
     for (was_at, now_at, change), count in sorted(cells.items(), key=lambda cell: (-cell[1], cell[0])):

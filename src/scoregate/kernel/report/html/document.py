@@ -1,4 +1,4 @@
-"""The page in the order of the file: summary and tables, the texts of trials, then the index that finds them."""
+"""The page in the order of the file: summary, the texts of trials, cases, plots, then the index that finds them."""
 
 from __future__ import annotations
 
@@ -86,28 +86,15 @@ def _format_text(text: str | tuple[str, int]) -> str:
 
 
 MAX_ROWS = 500
+# More rows are folded, so that the cases begin on the first screen.
+SHOWN_ROWS = 6
 
 
 def render(view: ReportView) -> Iterator[str]:
     """Yield the page. The cases of both runs are read once; memory grows with the listed ones."""
     listed, total = build_entries(view, MAX_CASES)
-    rows = view.rows[:MAX_ROWS]
-    yield load_template("top.html.j2").render(
-        view=view,
-        made=int(view.context.generated_at),
-        totals=view.totals,
-        total=total,
-        style=assets.style(),
-        policy=assets.policy(),
-        forest=draw_forest(rows),
-        trails=draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
-        more_rows=len(view.rows) - len(rows),
-        most_rows=MAX_ROWS,
-        scatters=draw_scatters(rows, view.paired_suites),
-        spreads=draw_latencies(view.paired_suites),
-        commit_url=commit_url(view.context.commit, view.context),
-        base_url=commit_url(view.base.commit if view.base else None, view.context),
-    )
+    values = _page_values(view, total)
+    yield load_template("top.html.j2").render(values)
     trial_pages = plan_pages(view, listed)
     yield from write_pages(view, trial_pages)
     media = trial_pages.join_media()
@@ -119,8 +106,31 @@ def render(view: ReportView) -> Iterator[str]:
         left_out_media=media.describe(),
         samples=_sample_values(view, listed, trial_pages),
     )
+    yield load_template("bottom.html.j2").render(values)
     yield from render_index(view, listed, trial_pages)
     yield f"<script>{assets.script()}</script>\n</body>\n</html>\n"
+
+
+def _page_values(view: ReportView, total: int) -> dict[str, Any]:
+    """What the page prints above and below the cases."""
+    rows = view.rows[:MAX_ROWS]
+    return {
+        "view": view,
+        "made": int(view.context.generated_at),
+        "totals": view.totals,
+        "total": total,
+        "style": assets.style(),
+        "policy": assets.policy(),
+        "forest": draw_forest(rows),
+        "trails": draw_sparklines(view, rows, view.ordered_suites[:MAX_ROWS]),
+        "shown_rows": SHOWN_ROWS,
+        "more_rows": len(view.rows) - len(rows),
+        "most_rows": MAX_ROWS,
+        "scatters": draw_scatters(rows, view.paired_suites),
+        "spreads": draw_latencies(view.paired_suites),
+        "commit_url": commit_url(view.context.commit, view.context),
+        "base_url": commit_url(view.base.commit if view.base else None, view.context),
+    }
 
 
 def _sample_values(view: ReportView, listed: Sequence[CaseEntry], trial_pages: TrialPages) -> list[dict[str, Any]]:

@@ -109,5 +109,5 @@ class App {
   }
 }
 
-addEventListener("beforeprint", () => document.querySelectorAll("#plain details").forEach((each) => { each.open = true; }));
+addEventListener("beforeprint", () => document.querySelectorAll("#plain details, #changes ~ details").forEach((each) => { each.open = true; }));
 unpack("head-0").then((head) => head.cases && new App(head).start(document.getElementById("app")));

@@ -10,7 +10,7 @@ class Table {
     this.at = 0;
     this.taken = false;
     this.state = STATE;
-    this.height = 0;
+    this.height = this.frame = 0;
     const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? `Baseline → ${RUN.side}` : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
     const head = heads.map(([words, unseen, kind]) => h("th", { scope: "col", class: kind }, unseen ? h("span", { class: "unseen" }, unseen) : words));
     this.body = h("tbody");
@@ -62,21 +62,32 @@ class Table {
 
   draw() {
     if (!this.height) this.#measure();
+    this.#fit();
     const first = Math.max(0, Math.floor(this.element.scrollTop / this.height) - OVERSCAN);
     const last = Math.min(this.cases.length, first + Math.ceil(this.element.clientHeight / this.height) + 2 * OVERSCAN);
     if (first === this.from && last === this.to) return;
     const held = this.body.contains(document.activeElement);
     [this.from, this.to] = [first, last];
     const rows = this.cases.slice(first, last).map((found, offset) => this.#row(found, first + offset));
-    const none = this.cases.length ? "" : h("tr", { class: "none" }, h("td", { colspan: 8 }, "No case matches."));
-    this.body.replaceChildren(this.#space(first), ...rows, this.#space(this.cases.length - last), none);
+    this.body.replaceChildren(this.#space(first), ...rows, this.#space(this.cases.length - last), this.cases.length ? "" : this.#none());
     if (held) this.body.querySelector("tr.at a")?.focus({ preventScroll: true });
   }
 
   #measure() {
-    if (this.cases.length) this.body.replaceChildren(this.#row(this.cases[0], 0));
-    this.height = this.body.firstChild?.getBoundingClientRect().height || 40;
+    this.body.replaceChildren(this.cases.length ? this.#row(this.cases[0], 0) : this.#none());
+    this.height = this.body.firstChild.getBoundingClientRect().height || 40;
+    this.frame = Math.ceil(this.table.offsetHeight - this.height);
     this.from = -1;
+  }
+
+  #none() {
+    return h("tr", { class: "none" }, h("td", { colspan: 8 }, "No case matches."));
+  }
+
+  // As high as its rows: the style limits it, and as its size doesn't depend on rows, scrolling moves nothing else.
+  #fit() {
+    const edges = this.element.offsetHeight - this.element.clientHeight;
+    this.element.style.height = `${Math.max(1, this.cases.length) * this.height + this.frame + edges}px`;
   }
 
   #space(rows) {
