@@ -23,6 +23,8 @@ REQUIREMENTS = {
     "pydantic-evals": ("pydantic-evals",),
     "pydantic-evals-models": ("pydantic-evals", "pydantic-ai-slim[openai]"),
     "pytest": ("pytest",),
+    # ragas names no bound, and imports what langchain-community 0.4.2 no longer has.
+    "ragas": ("ragas", "langchain-community<0.4.2"),
     "scoregate": ("-e", f"{REPOSITORY}[cli]"),
     "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
     "scoregate-gateway": ("-e", f"{REPOSITORY}[cli,gateway]"),

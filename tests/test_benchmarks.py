@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@contextmanager
+def import_benchmark(name: str) -> Iterator[Any]:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield importlib.import_module(name)
+    finally:
+        sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py", "mutants.py", "redact_speed.py"])
@@ -61,12 +75,8 @@ async def g(rows):
 
 
 def test_mutations_of_a_module() -> None:
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        mutations = importlib.import_module("mutations")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-    found = mutations.find_mutations(SOURCE)
+    with import_benchmark("mutations") as mutations:
+        found = mutations.find_mutations(SOURCE)
     assert [(each.line, each.function, each.on_import, each.change) for each in found] == [
         (4, "", True, "entry 'a' → dropped"),
         (4, "", True, "entry 'b' → dropped"),
@@ -98,3 +108,55 @@ def test_mutations_of_a_module() -> None:
         changed = mutations.mutate(SOURCE, each.number)
         compile(changed, "module", "exec")
         assert ast.unparse(changed) != ast.unparse(ast.parse(SOURCE))
+
+
+def test_the_answers_that_scorers_of_retrieval_are_compared_on() -> None:
+    with import_benchmark("retrieval_agreement") as benchmark:
+        rows = benchmark.read_rows()
+    assert [row["id"] for row in rows] == [f"{number:02}" for number in range(1, 61)]
+    assert Counter(row["fault"] for row in rows) == {
+        "none": 20,
+        "invented claim": 5,
+        "contradiction": 6,
+        "off the topic": 5,
+        "refusal": 4,
+        "missing passage": 5,
+        "useless passage first": 5,
+        "partly supported": 5,
+        "several claims": 5,
+    }
+    assert len({(row["input"], row["answer"]) for row in rows}) == 60
+    for row in rows:
+        assert all(row[name].strip() for name in ("input", "answer", "expected"))
+        assert all(passage["id"] and passage["text"] for passage in row["contexts"])
+        assert len({passage["id"] for passage in row["contexts"]}) == len(row["contexts"])
+
+
+def test_scoregate_scores_answers_by_the_scripted_model(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    with import_benchmark("retrieval_agreement") as benchmark:
+        chosen = [row for row in benchmark.read_rows() if row["id"] in {"01", "21", "32", "37", "45", "48", "57"}]
+        answers.write_text("".join(json.dumps(row) + "\n" for row in chosen), encoding="utf-8")
+        scores = benchmark.measure({"scoregate": sys.executable}, answers)["scoregate"]["scores"]
+    # Faithful, an invented claim, off the topic, a refusal, no passage, the third is useful, several claims.
+    assert {name: [score and round(score, 2) for score, _ in each] for name, each in scores.items()} == {
+        "faithfulness": [1.0, 0.5, 1.0, None, 0.0, 1.0, 0.67],
+        "hallucination_free": [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0],
+        "answer_relevancy": [1.0, 0.5, 0.0, 0.0, 1.0, 1.0, 0.67],
+        "context_precision": [1.0, 1.0, 1.0, 1.0, 0.0, 0.33, 1.0],
+        "context_recall": [1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.5],
+    }
+
+
+def test_two_scorers_are_compared_on_answers_with_two_scores() -> None:
+    rows = [{"id": str(number), "fault": "none", "answer": "x", "expected": "y"} for number in range(5)]
+    ours = [(1.0, ["yes"]), (0.5, ["yes", "no"]), (0.0, ["no"]), (None, "no claim"), (0.25, ["no"])]
+    theirs = [(1.0, ["yes"]), (1.0, ["yes", "borderline"]), (0.0, ["no"]), (1.0, []), (0.75, ["yes"])]
+    with import_benchmark("agreement") as agreement:
+        found = agreement.compare(rows, ("ours", ours), ("theirs", theirs))
+        constant = agreement.correlate_ranks([1.0, 1.0], [0.0, 1.0])
+    assert (found.count, found.missing, found.same, found.difference) == (4, (1, 0), 0.75, 0.25)
+    # Ranks 3, 2, 0, 1 against 2.5, 2.5, 0, 1.
+    assert found.ranks == pytest.approx(0.9487, abs=1e-4)
+    assert constant is None
+    assert [line.partition(" (")[0] for line in found.largest] == ["1, none: 0.50 and 1.00", "4, none: 0.25 and 0.75"]
