@@ -16,18 +16,18 @@ class Comparison:
     """Two scorers on the answers that both have a score for.
 
     Attributes:
-        ours: the name of scoregate's scorer.
-        theirs: the name of the peer's.
+        own: the name of scoregate's scorer.
+        other: the name of the peer's.
         count: the number of answers with two scores.
-        missing: how many have no score of ours, and how many none of theirs.
+        missing: how many have no score of scoregate's scorer, and how many none of the peer's.
         same: the share of answers that both pass or both fail.
         difference: the mean absolute difference of scores.
         ranks: Spearman's correlation; None if one of them gives the same score to all.
         largest: the answers with the largest differences, described.
     """
 
-    ours: str
-    theirs: str
+    own: str
+    other: str
     count: int
     missing: tuple[int, int]
     same: float
@@ -40,12 +40,12 @@ class Comparison:
         ranks = "–" if self.ranks is None else f"{self.ranks:.2f}"
         missing = f"{self.missing[0]}, {self.missing[1]}"
         measured = f"{self.same:.0%} | {self.difference:.3f} | {ranks}"
-        return f"| `{self.ours}` | {self.theirs} | {self.count} | {missing} | {measured} |"
+        return f"| `{self.own}` | {self.other} | {self.count} | {missing} | {measured} |"
 
 
-def compare(rows: Sequence[Mapping[str, Any]], ours: tuple[str, Scores], theirs: tuple[str, Scores]) -> Comparison:
+def compare(rows: Sequence[Mapping[str, Any]], own: tuple[str, Scores], other: tuple[str, Scores]) -> Comparison:
     """Compare two scorers, each given with its name, on the same rows."""
-    (name, left), (peer, right) = ours, theirs
+    (name, left), (peer, right) = own, other
     pairs = [(row, a, b) for row, a, b in zip(rows, left, right, strict=True) if a[0] is not None and b[0] is not None]
     scores = [(float(a[0] or 0), float(b[0] or 0)) for _, a, b in pairs]
     return Comparison(
@@ -88,21 +88,21 @@ def _describe_largest(names: tuple[str, str], pairs: Sequence[tuple[Mapping[str,
     return [text for *_, text in keyed[:_MOST_LISTED]]
 
 
-def _describe(names: tuple[str, str], row: Mapping[str, Any], ours: Any, theirs: Any) -> str:
+def _describe(names: tuple[str, str], row: Mapping[str, Any], own: Any, other: Any) -> str:
     judged = row["expected" if names[0].startswith("context_") else "answer"]
-    verdicts = " against ".join(", ".join(each[1]) or "none" for each in (ours, theirs))
-    reason = _explain(names[1], ours, theirs)
-    return f"{row['id']}, {row['fault']}: {ours[0]:.2f} and {theirs[0]:.2f} ({reason}; {verdicts}). “{judged}”"
+    verdicts = " against ".join(", ".join(each[1]) or "none" for each in (own, other))
+    reason = _explain(names[1], own, other)
+    return f"{row['id']}, {row['fault']}: {own[0]:.2f} and {other[0]:.2f} ({reason}; {verdicts}). “{judged}”"
 
 
-def _explain(peer: str, ours: Any, theirs: Any) -> str:
+def _explain(peer: str, own: Any, other: Any) -> str:
     """Name the first of the reasons for which verdicts or scores of the same text can differ."""
     if peer.endswith("hallucination"):
         return "a verdict for each claim against one for each passage, which is no only for contradictions"
-    if not (ours[1] and theirs[1]):
+    if not (own[1] and other[1]):
         return "no claim"
-    if len(ours[1]) != len(theirs[1]):
-        return f"{len(ours[1])} against {len(theirs[1])} parts"
-    if "borderline" in theirs[1]:
+    if len(own[1]) != len(other[1]):
+        return f"{len(own[1])} against {len(other[1])} parts"
+    if "borderline" in other[1]:
         return "borderline passes"
-    return f"{theirs[0]!r} is below the limit" if round(abs(ours[0] - theirs[0]), 6) == 0 else "other verdicts"
+    return f"{other[0]!r} is below the limit" if round(abs(own[0] - other[0]), 6) == 0 else "other verdicts"

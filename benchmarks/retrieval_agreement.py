@@ -67,8 +67,8 @@ def main() -> None:
     versions = (f"{name} {each['version']}" for name, each in found.items())
     print(f"Versions: {', '.join(versions)}\n")
     comparisons = [
-        compare(rows, (ours, found["scoregate"]["scores"][ours]), (f"{peer}: {theirs}", found[peer]["scores"][theirs]))
-        for ours, peer, theirs in PAIRS
+        compare(rows, (own, found["scoregate"]["scores"][own]), (f"{peer}: {other}", found[peer]["scores"][other]))
+        for own, peer, other in PAIRS
     ]
     print_table(comparisons)
 
@@ -136,12 +136,14 @@ def _name_network() -> str:
 
 def print_table(comparisons: Sequence[Comparison]) -> None:
     """Print the comparisons as a Markdown table, then the answers that differ most."""
-    print("| scoregate | peer | answers | no score: ours, theirs | same at 0.5 | mean difference | rank correlation |")
+    print(
+        "| scoregate | peer | answers | no score: scoregate, peer | same at 0.5 | mean difference | rank correlation |"
+    )
     print("|---|---|--:|--:|--:|--:|--:|")
     for each in comparisons:
         print(each)
     for each in comparisons:
-        print(f"\n{each.ours}, {each.theirs}:")
+        print(f"\n{each.own}, {each.other}:")
         for line in each.largest or ["no differences"]:
             print(f"- {line}")
 
