@@ -69,6 +69,11 @@ def test_a_file_cant_weaken_the_set_of_the_workflow(tmp_path: Path) -> None:
     assert list_limits(settings) == STRICT
 
 
+def test_a_table_of_gates_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no table 'gates'; min_score is a setting of the top level"):
+        load(tmp_path, "[gates]\nmin_score = 0.9")
+
+
 @pytest.mark.parametrize("value", ['"usal"', '["usual"]', "{ usual = true }", "3"])
 def test_another_set_is_an_error_with_its_place(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingsError, match=r"scoregate.toml:1: gates(\.usual)? = .*: must be 'usual' or 'strict'"):

@@ -120,7 +120,7 @@ def load_settings(
     problems = [line for layer in layers for line in (*layer.problems, *describe_unknown_keys(layer, names))]
     if _ROOT in file.values:
         problems.append(f"{file.locate((_ROOT,))}: {_ROOT} can't be set in the file that it locates: {_INSTEAD}")
-    known = [replace(la, values={k: v for k, v in la.values.items() if k in names}) for la in layers]
+    known = [replace(la, values={k: v for k, v in la.values.items() if _is_known(k, v, names)}) for la in layers]
     try:
         settings = _build_settings(known, head.values)
     except ValidationError as error:
@@ -248,12 +248,17 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 def describe_unknown_keys(layer: Layer, names: Iterable[str]) -> Iterator[str]:
     """A line for every key of a layer that is not a setting."""
-    for key in layer.values:
-        if key not in names:
-            value = layer.values[key]
+    for key, value in layer.values.items():
+        if not _is_known(key, value, names):
             inner = [name for name in value if name in names] if isinstance(value, Mapping) else []
             problem = _misplaced_settings(key, inner) if inner else _unknown_setting(key, names)
             yield f"{layer.locate((key,))}: {problem}"
+
+
+def _is_known(key: str, value: object, names: Iterable[str]) -> bool:
+    """Whether a key is a setting. A table `[gates]` is meant as a table of several."""
+    is_table = key == _GATES and isinstance(value, Mapping) and any(name in names for name in value)
+    return key in names and not is_table
 
 
 def _misplaced_settings(table: str, names: Sequence[str]) -> str:
