@@ -63,7 +63,7 @@ def _answer_claims(prompt: str) -> Reply:
     context = _LIST_NUMBER.sub("", blocks.get("context", ""))
     claims = []
     for claim in split_claims(blocks.get("expected output", blocks.get("output", ""))):
-        relevance = _judge_relevance(claim, blocks["input"]) if "input" in blocks else _judge_support(claim, context)
+        relevance = _judge_support(claim, context) if "context" in blocks else _judge_relevance(claim, blocks["input"])
         claims.append({"claim": claim, "reason": _REASON, "answer": "Yes" if relevance == "yes" else "No"})
     return {"claims": claims}
 

@@ -141,7 +141,7 @@ def test_scoregate_scores_answers_by_the_scripted_model(tmp_path: Path) -> None:
     # Faithful, an invented claim, off the topic, a refusal, no passage, the third is useful, several claims.
     assert {name: [score and round(score, 2) for score, _ in each] for name, each in scores.items()} == {
         "faithfulness": [1.0, 0.5, 1.0, None, 0.0, 1.0, 0.67],
-        "hallucination_free": [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0],
+        "hallucination_free": [1.0, 0.0, 1.0, None, 0.0, 1.0, 0.0],
         "answer_relevancy": [1.0, 0.5, 0.0, 0.0, 1.0, 1.0, 0.67],
         "context_precision": [1.0, 1.0, 1.0, 1.0, 0.0, 0.33, 1.0],
         "context_recall": [1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.5],
