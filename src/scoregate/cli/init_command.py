@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 import anyio
@@ -73,6 +74,8 @@ def command(folder: Path, *, cases: str | None, commands: bool, agents: bool) ->
         click.echo(f"written  {name}")
     if agents:
         click.echo(_add_agents_section(folder))
+    for line in _explain_cases(cases, written) if cases else ():
+        click.echo(line)
     for line in _explain(folder, suites.frameworks, written, has_settings=has_settings):
         click.echo(line)
     click.echo("\nNow run:  scoregate run")
@@ -92,6 +95,14 @@ def _explain(
         yield f"The workflow names the action by a tag, which can move: {_OWN_ACTION}"
         yield f"To pin it, replace {_TAG} by the commit that this prints:"
         yield f"  git ls-remote https://github.com/{_REPOSITORY} {_TAG}"
+
+
+def _explain_cases(path: str, written: set[str]) -> Iterator[str]:
+    """What a file of cases still needs: a suite that reads it, and the package for YAML."""
+    if EXAMPLE_SUITE not in written:
+        yield f"\nA suite reads the cases with data={json.dumps(path)}"
+    if path.lower().endswith((".yaml", ".yml")) and find_spec("yaml") is None:
+        yield "\nYAML needs a package. Run:  pip install pyyaml"
 
 
 def _create_file(folder: Path, name: str, text: str) -> None:

@@ -108,7 +108,7 @@ def read_ids(value: Any, place: str) -> list[str]:
 def _read_list(value: Any, place: str) -> Sequence[Any]:
     plain = to_plain(value)
     if not isinstance(plain, list):
-        raise ValueError(f"{place} must be a list, not {plain!r:.60}")
+        raise ValueError(f"{place} must be a list of passages or of their ids, not {plain!r:.60}")
     return plain
 
 

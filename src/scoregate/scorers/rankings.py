@@ -101,7 +101,7 @@ def _make_check(
 
 
 def _score_recall(values: Values, *, k: int | None, path: str) -> Evaluation | None:
-    grades, ranking = _read_grades(values.expected, path), _read_ranking(values.output, path)
+    grades, ranking = _read_both(values, path)
     if not grades:
         return None
     missing = [each for each in grades if each not in ranking[:k]]
@@ -111,7 +111,7 @@ def _score_recall(values: Values, *, k: int | None, path: str) -> Evaluation | N
 
 
 def _score_first_rank(values: Values, *, k: int | None, path: str) -> Evaluation | None:
-    grades, ranking = _read_grades(values.expected, path), _read_ranking(values.output, path)
+    grades, ranking = _read_both(values, path)
     if not grades:
         return None
     rank = next((rank for rank, each in enumerate(ranking[:k], 1) if each in grades), 0)
@@ -121,7 +121,7 @@ def _score_first_rank(values: Values, *, k: int | None, path: str) -> Evaluation
 
 
 def _score_gain(values: Values, *, k: int | None, path: str) -> Evaluation | None:
-    grades, ranking = _read_grades(values.expected, path), _read_ranking(values.output, path)
+    grades, ranking = _read_both(values, path)
     if not grades:
         return None
     gain = _sum_gains([grades.get(each, 0.0) for each in ranking[:k]])
@@ -131,6 +131,24 @@ def _score_gain(values: Values, *, k: int | None, path: str) -> Evaluation | Non
 
 def _sum_gains(grades: list[float]) -> float:
     return fsum(grade / log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+def _read_both(values: Values, path: str) -> tuple[dict[str, float], list[str]]:
+    """The grades of the relevant passages, and the ranking.
+
+    Raises:
+        ValueError: one is missing, or the ranking has texts where ids are expected.
+    """
+    grades, ranking = _read_grades(values.expected, path), _read_ranking(values.output, path)
+    if ranking and all(map(_is_text, ranking)) and not any(map(_is_text, grades)):
+        raise ValueError(
+            'the passages of the output are texts without ids; return objects such as {"id": "faq-7", "text": "…"}'
+        )
+    return grades, ranking
+
+
+def _is_text(name: str) -> bool:
+    return len(name.split()) > 1
 
 
 def _read_ranking(output: Any, path: str) -> list[str]:

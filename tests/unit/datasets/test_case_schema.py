@@ -107,7 +107,9 @@ def test_init_writes_a_file_of_cases_with_what_its_editor_needs(
     result = evaluate("hours", data=name, task=lambda _: "From 9.", scorers=lambda output, expected: expected in output)
     assert sorted((case.hash, case.tags) for case in result.cases) == [("close", ("hours",)), ("open", ("hours",))]
     assert result.pass_rate == 0.5
-    assert "kept" in invoke("init", "--cases", name)
+    repeated = invoke("init", "--cases", name)
+    assert f"kept     {name}\n" in repeated
+    assert f'A suite reads the cases with data="{name}"' in repeated
 
 
 def test_init_writes_cases_into_its_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,13 +71,18 @@ def test_a_case_without_relevant_passages_has_no_score() -> None:
     ("output", "expected", "message"),
     [
         ({"answer": "x"}, ["a"], "has no field 'contexts'"),
-        ({"contexts": "a"}, ["a"], "the field 'contexts' of the output must be a list, not 'a'"),
+        (
+            {"contexts": "a"},
+            ["a"],
+            "the output must be a list of passages or of their ids, not 'a'",
+        ),
         ({"contexts": [{"text": "t"}]}, ["a"], "item 1 of the field 'contexts' of the output must be an id"),
         (["a", None], ["a"], "item 2 of the output must be an id"),
         (["a"], None, "the ids of the relevant passages are missing"),
         (["a"], {"answer": "x"}, "has neither a field 'contexts' nor a grade for each id"),
+        ({"contexts": ["We open at nine."]}, ["a"], "the passages of the output are texts without ids"),
         (["a"], {"a": -1}, "the grade of 'a' in the expected output must be at least 0"),
-        (["a"], "a", "the expected output must be a list, not 'a'"),
+        (["a"], "a", "the expected output must be a list of passages or of their ids, not 'a'"),
     ],
 )
 def test_what_is_no_ranking_is_an_error_and_no_score(output: Any, expected: Any, message: str) -> None:

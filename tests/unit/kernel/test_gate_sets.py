@@ -74,6 +74,11 @@ def test_a_table_of_gates_is_explained(tmp_path: Path) -> None:
         load(tmp_path, "[gates]\nmin_score = 0.9")
 
 
+def test_a_set_is_of_the_whole_project(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"suites\.a\.gates: gates is a setting of the whole project"):
+        load(tmp_path, '[suites.a]\ngates = "strict"')
+
+
 @pytest.mark.parametrize("value", ['"usal"', '["usual"]', "{ usual = true }", "3"])
 def test_another_set_is_an_error_with_its_place(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingsError, match=r"scoregate.toml:1: gates(\.usual)? = .*: must be 'usual' or 'strict'"):

@@ -300,6 +300,8 @@ def describe_problem(keys: Keys, problem: Mapping[str, Any], known: Iterable[str
     name = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys).removeprefix(".")
     name = name.removesuffix(".*")  # one number for all evaluators
     if problem["type"] == "extra_forbidden":
+        if len(keys) > 1 and keys[-1] in setting_names():
+            return f"{name}: {keys[-1]} is a setting of the whole project: write it above the first table"
         return f"{name}: {_unknown_setting(keys[-1], known)}"
     if problem["type"] == "missing":
         return f"{name} is missing"
