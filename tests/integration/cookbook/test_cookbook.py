@@ -100,9 +100,11 @@ def judge(question: Question) -> dict[str, Any]:
         return {
             "claims": [{"claim": each, "reason": "words", "answer": compare(each, source, least)} for each in claims]
         }
-    items = [text for name, text in blocks.items() if re.fullmatch(r"(passage|citation) \d+", name)]
-    parts = [item.rpartition("The passage that it cites: ") for item in items]
-    verdicts = [compare(sentence or blocks["expected output"], passage, 0.5) for sentence, _, passage in parts]
+    cited = re.findall(r"(citation \d+) names (passage \d+)", question.last)
+    pairs = [(blocks[sentence], blocks[passage]) for sentence, passage in cited]
+    passages = [text for name, text in blocks.items() if re.fullmatch(r"passage \d+", name)]
+    pairs = pairs or [(blocks["expected output"], passage) for passage in passages]
+    verdicts = [compare(text, passage, 0.5) for text, passage in pairs]
     return {"answers": [{"number": at, "reason": "words", "answer": each} for at, each in enumerate(verdicts, 1)]}
 
 

@@ -56,7 +56,7 @@ def test_help_texts_of_subcommands_are_complete(monkeypatch: pytest.MonkeyPatch)
             lines = group.get_help(click.Context(group, info_name=name)).partition("Commands:")[2]
             assert "..." not in lines, name
             assert " ".join(lines.split()).count(".") >= len(group.commands), name
-    assert groups == 8
+    assert groups == 9
 
 
 def test_compare_takes_one_run_and_names_the_option_for_the_other(project: Project) -> None:
