@@ -159,6 +159,14 @@ def test_the_previous_run_is_named_as_the_baseline_that_nobody_asked_for() -> No
     assert list_all(compare(named, base, note)) == []
 
 
+def test_failures_of_the_previous_run_are_named_since_they_are_no_drops_now() -> None:
+    trials = [Trial("a", [Score("e", 0.1)]), Trial("b", [Score("e", 0.1)]), Trial("c", error=ErrorInfo("E", "x"))]
+    base = make_base(ExampleSuite("demo", trials, (EvaluatorInfo("e", Fingerprint(source="s")),)))
+    run = change_run(RUN, compared_with=BaseReference(base.id, implicit=True))
+    compared = "Compared with the previous run, just finished, in which 2 trials failed and 1 trial had an error."
+    assert list_all(compare(run, base, "stored run, just finished"))[0].startswith(compared)
+
+
 def test_suites_of_a_missing_shard_are_named() -> None:
     lost = Script("shard 2", error=ErrorInfo(MISSING_SHARD, "shard 2 of 2 is missing"))
     base = make_base(suite(), suite("more"), suite("other"))

@@ -13,6 +13,8 @@ from scoregate.kernel.report.base_runs import describe_movement
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.text import shorten_list
 from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.sharding.partition import lacks_shard
 from scoregate.kernel.types.slots import Place, Section, list_sentences
 from scoregate.kernel.types.text import natural_sort_key
@@ -88,7 +90,8 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     if baseline is not None:
         if comparison.has_implicit_base:
             note = note.replace("stored run", "the previous run", 1)
-            yield f"Compared with {note}. With --baseline none it is compared with nothing."
+            failures = _describe_failures(baseline)
+            yield f"Compared with {note}{failures}. With --baseline none it is compared with nothing."
             if comparison.gone and not (comparison.run.scope.selection or comparison.run.scope.filters):
                 yield f"Not in this run: {shorten_list(comparison.gone)}."
         if comparison.gone and lacks_shard(comparison.run):
@@ -105,6 +108,16 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
     elif note:
         text = f"There is no baseline yet ({note}). Only limits that need no baseline were applied."
         yield f"{text} The next run on {context.base_branch} creates one." if context.base_branch else text
+
+
+def _describe_failures(previous: Run) -> str:
+    """What was wrong in the previous run: a score that fell in it doesn't fall again. Empty if nothing was."""
+    failed, errored = (
+        sum(suite.columns.count(status) for suite in previous.suites) for status in (Status.FAILED, Status.ERRORED)
+    )
+    parts = [f"{number_format.count(failed, 'trial')} failed"] if failed else []
+    parts += [f"{number_format.count(errored, 'trial')} had an error"] if errored else []
+    return f", in which {' and '.join(parts)}" if parts else ""
 
 
 _REDEFINED = "changed in definition"
