@@ -31,6 +31,9 @@ def plant(project: Project, recipe: str, fault: Fault) -> None:
     source = (ROOT / COOKBOOK / recipe / fault.file).read_text(encoding="utf-8")
     assert source.count(fault.text) == 1, fault
     project.write(f"{COOKBOOK}/{recipe}/{fault.file}", source.replace(fault.text, fault.replacement))
+    # Bytecode of another fault of the same size in the same second would be taken for that of this one.
+    for folder in (project.root / COOKBOOK / recipe).rglob("__pycache__"):
+        shutil.rmtree(folder)
 
 
 def list_worse(ran: Ran) -> list[str]:
