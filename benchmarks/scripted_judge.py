@@ -15,7 +15,7 @@ from text_rules import (
     ABOUT,
     is_contradicted,
     is_supported,
-    share_words,
+    measure_overlap,
     split_claims,
     split_sentences,
     split_statements,
@@ -37,7 +37,7 @@ def answer_prompt(prompt: str) -> Reply | None:
 
 def is_useful(passage: str, expected: str) -> bool:
     """Return whether a passage has at least half of the words of a claim of the expected answer."""
-    return any(share_words(claim, passage) >= ABOUT for claim in split_claims(expected))
+    return any(measure_overlap(claim, passage) >= ABOUT for claim in split_claims(expected))
 
 
 def _judge_support(claim: str, context: str) -> str:
@@ -47,7 +47,7 @@ def _judge_support(claim: str, context: str) -> str:
 
 
 def _judge_relevance(statement: str, question: str) -> str:
-    share = share_words(question, statement)
+    share = measure_overlap(question, statement)
     return "yes" if share >= ABOUT else "borderline" if share else "no"
 
 

@@ -48,7 +48,7 @@ def split_claims(text: str) -> list[str]:
     ]
 
 
-def list_words(text: str) -> set[str]:
+def tokenize(text: str) -> set[str]:
     """List the content words of a text: stems and numbers, without stop words."""
     expanded = _expand(text).replace("cannot", "can not")
     return {_stem(word) for word in _WORD.findall(expanded) if word not in _STOP_WORDS}
@@ -56,20 +56,20 @@ def list_words(text: str) -> set[str]:
 
 def is_supported(claim: str, context: str) -> bool:
     """Return whether all content words of a claim occur in a context."""
-    return list_words(claim) <= list_words(context)
+    return tokenize(claim) <= tokenize(context)
 
 
 def is_contradicted(claim: str, context: str) -> bool:
     """Return whether a sentence about the same has another number, or only one of both has a negation."""
     return not is_supported(claim, context) and any(
-        _differs(list_words(claim), list_words(sentence)) for sentence in split_sentences(context)
+        _differs(tokenize(claim), tokenize(sentence)) for sentence in split_sentences(context)
     )
 
 
-def share_words(topic: str, text: str) -> float:
+def measure_overlap(topic: str, text: str) -> float:
     """Return the share of a topic's content words that occur in a text; 0 for a topic without any."""
-    words = list_words(topic)
-    return len(words & list_words(text)) / len(words) if words else 0.0
+    words = tokenize(topic)
+    return len(words & tokenize(text)) / len(words) if words else 0.0
 
 
 def _differs(claim: set[str], sentence: set[str]) -> bool:

@@ -16,7 +16,7 @@ from scoregate.scorers import (
 )
 
 
-def book(request: str, taken: list[str] | None = None, stale: list[str] | None = None) -> Trajectory:
+def run_agent(request: str, taken: list[str] | None = None, stale: list[str] | None = None) -> Trajectory:
     """Run the agent on a calendar of its own, so that cases don't see the bookings of others."""
     return Agent(Calendar(taken or [], stale or [])).run(request)
 
@@ -30,7 +30,7 @@ def reports_what_it_did(trajectory: Trajectory, output: str) -> bool:
 evaluate(
     "boat-agent",
     data="tasks.jsonl",
-    task=book,
+    task=run_agent,
     scorers=[
         tool_calls(args="subset"),  # compares with `expected_tool_calls`
         called("find_boats", (0, 1)),

@@ -12,7 +12,7 @@ MINIMUM = 2.5
 STOP_WORDS = {"does", "from", "have", "many", "much", "what", "when", "which", "with", "your"}
 
 
-def split_words(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words that a search compares: those of four letters or more, without stop words and plural endings."""
     words = re.findall(r"[a-z]{4,}", text.lower())
     return [word.removesuffix("s") for word in words if word not in STOP_WORDS]
@@ -24,7 +24,7 @@ class Bot:
     def __init__(self, top_k: int = 3) -> None:
         self.top_k = top_k
         self.passages = {path.stem: path.read_text(encoding="utf-8").strip() for path in sorted(HANDBOOK.glob("*.txt"))}
-        self.words = {name: Counter(split_words(f"{name} {text}")) for name, text in self.passages.items()}
+        self.words = {name: Counter(tokenize(f"{name} {text}")) for name, text in self.passages.items()}
 
     def weigh(self, word: str) -> float:
         """The inverse document frequency of a word; 0 for a word that no passage has."""
@@ -33,7 +33,7 @@ class Bot:
 
     def retrieve(self, question: str) -> list[dict[str, str]]:
         """The passages that share words with a question, best first."""
-        asked = sorted(set(split_words(question)))
+        asked = sorted(set(tokenize(question)))
         scores = {
             name: sum(self.weigh(word) * found[word] ** 0.5 for word in asked) for name, found in self.words.items()
         }
@@ -45,7 +45,7 @@ class Bot:
         contexts = self.retrieve(question)
         if not contexts:
             return {"answer": UNKNOWN, "contexts": []}
-        asked, source = split_words(question), contexts[0]
+        asked, source = tokenize(question), contexts[0]
         sentences = re.split(r"(?<=\.) ", source["text"])
-        best = max(sentences, key=lambda each: sum(self.weigh(word) for word in split_words(each) if word in asked))
+        best = max(sentences, key=lambda each: sum(self.weigh(word) for word in tokenize(each) if word in asked))
         return {"answer": f"{best.removesuffix('.')} [{source['id']}].", "contexts": contexts}

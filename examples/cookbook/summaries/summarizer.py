@@ -22,12 +22,12 @@ def summarize(text: str, most_words: int = 40) -> dict[str, object]:
 
 def rate(sentence: str, position: int, text: str) -> float:
     """How much a sentence says: frequent words, figures, and its place, since reports begin with what happened."""
-    counts = Counter(split_words(text))
-    words = split_words(sentence)
+    counts = Counter(tokenize(text))
+    words = tokenize(sentence)
     frequency = sum(counts[word] - 1 for word in words) / max(1, len(words))
     return frequency + 2 * len(re.findall(r"\d+", sentence)) + (3 if position == 0 else 0)
 
 
-def split_words(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words of five letters or more: shorter ones say little about the subject."""
     return re.findall(r"[a-z]{5,}", text.lower())

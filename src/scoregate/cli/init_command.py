@@ -197,11 +197,9 @@ def _add_cases(path: str, made: list[tuple[str, str]]) -> Iterator[tuple[str, st
     yield str(place), _CASES[kind].replace("SCHEMA", schema)
     if kind != ".csv":
         yield str(place.with_name(schema)), json.dumps(make_case_schema(None), indent=2) + "\n"
+    data = f"data={json.dumps(str(place))},"
     for name, text in made:
-        yield (
-            name,
-            _EXAMPLE_DATA.sub(lambda _: f"data={json.dumps(str(place))},", text) if name == EXAMPLE_SUITE else text,
-        )
+        yield name, _EXAMPLE_DATA.sub(lambda _: data, text) if name == EXAMPLE_SUITE else text
 
 
 def _make_workflow(template: str, keys: str) -> str:

@@ -26,10 +26,10 @@ def print_case_schema(file: Path | None) -> None:
     schema by the first line of a YAML file, `# yaml-language-server: $schema=cases.schema.json`, or by the key
     `$schema` of a JSON file whose cases are under `examples`.
     """
-    from scoregate.datasets.case_schema import list_valid_rows, make_case_schema
-    from scoregate.datasets.files import read_rows
+    from scoregate.datasets.case_schema import make_case_schema
+    from scoregate.datasets.files import read_valid_rows
 
     if file is not None and file.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{file} is no file that has a schema: it must end in {', '.join(_SUFFIXES)}")
-    schema = make_case_schema(None if file is None else list_valid_rows(read_rows(file)))
+    schema = make_case_schema(None if file is None else read_valid_rows(file))
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scoregate.errors import InvalidDataset
-
 # Editors for YAML know this version.
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -80,17 +78,3 @@ def _infer(values: Sequence[Any], depth: int) -> dict[str, Any]:
 
 def _name_type(value: Any) -> str:
     return next((name for type_, name in _TYPES if isinstance(value, type_)), "null" if value is None else "string")
-
-
-def list_valid_rows(rows: Iterable[tuple[str, Mapping[str, Any] | str]]) -> list[Mapping[str, Any]]:
-    """The rows of a file.
-
-    Raises:
-        InvalidDataset: a row is no object.
-    """
-    found = list[Mapping[str, Any]]()
-    for place, row in rows:
-        if isinstance(row, str):
-            raise InvalidDataset(f"{place}: {row}")
-        found.append(row)
-    return found

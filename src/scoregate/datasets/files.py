@@ -112,14 +112,20 @@ def infer_file_schema(path: Path) -> Schema:
     Raises:
         InvalidDataset: as `read_rows` and `infer_schema`, or a row is invalid.
     """
+    return infer_schema(read_valid_rows(path))
 
-    def valid_rows() -> Iterator[Mapping[str, Any]]:
-        for place, row in read_rows(path):
-            if isinstance(row, str):
-                raise InvalidDataset(f"{place}: {row}")
-            yield row
 
-    return infer_schema(valid_rows())
+def read_valid_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The rows of a file without their places.
+
+    Raises:
+        InvalidDataset: as `read_rows`, or a row is invalid.
+        MissingExtra: as `read_rows`.
+    """
+    for place, row in read_rows(path):
+        if isinstance(row, str):
+            raise InvalidDataset(f"{place}: {row}")
+        yield row
 
 
 def locate_examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[LocatedRow]:

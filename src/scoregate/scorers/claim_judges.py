@@ -13,7 +13,7 @@ from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.event_values import Choice
 from scoregate.kernel.types.json_io import to_text
 from scoregate.scorers.passages import ANSWER, CONTEXTS, DEFAULT_FIELDS, Fields, Passage, make_fields
-from scoregate.scorers.verdicts import Answers, Verdict, ask_about_claims
+from scoregate.scorers.verdicts import Answers, ask_about_claims
 
 if TYPE_CHECKING:
     from scoregate.models import Model
@@ -105,8 +105,8 @@ class HallucinationFree(Faithfulness):
         answers = await self._ask(output, input)
         if not answers.verdicts:
             return None
-        invented = [each for each in answers.verdicts if not each.holds]
-        return Evaluation(float(not invented), PASS_AT_ONE, describe_verdicts(answers, invented, "not supported"))
+        is_free = all(each.holds for each in answers.verdicts)
+        return Evaluation(float(is_free), PASS_AT_ONE, describe_verdicts(answers, "not supported"))
 
 
 class AnswerRelevancy(RetrievalJudge):
@@ -142,14 +142,13 @@ def _join(passages: Sequence[Passage]) -> str:
 
 def share_verdicts(answers: Answers, problem: str) -> Evaluation:
     """The share of the verdicts that hold, with the problem of those that don't. There must be one."""
-    bad = [each for each in answers.verdicts if not each.holds]
-    return Evaluation(
-        (len(answers.verdicts) - len(bad)) / len(answers.verdicts), None, describe_verdicts(answers, bad, problem)
-    )
+    share = sum(each.holds for each in answers.verdicts) / len(answers.verdicts)
+    return Evaluation(share, None, describe_verdicts(answers, problem))
 
 
-def describe_verdicts(answers: Answers, bad: Sequence[Verdict], problem: str) -> dict[str, Any]:
+def describe_verdicts(answers: Answers, problem: str) -> dict[str, Any]:
     """What the record keeps: the first claims or items that lost points, all verdicts, and the question."""
+    bad = [each for each in answers.verdicts if not each.holds]
     named = "; ".join(f"{each.text[:_LONGEST_NAMED]} ({each.reason[:_LONGEST_NAMED]})" for each in bad[:_MOST_NAMED])
     reason = {"reason": f"{len(bad)} of {len(answers.verdicts)} {problem}: {named}"} if bad else {}
     verdicts = [{"text": each.text, "answer": each.holds, "reason": each.reason} for each in answers.verdicts]

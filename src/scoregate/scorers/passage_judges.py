@@ -46,8 +46,7 @@ class ContextPrecision(RetrievalJudge):
         answers = await ask_about_items(self.get_model(), "passage", self._criterion, blocks, texts)
         useful = [rank for rank, each in enumerate(answers.verdicts, 1) if each.holds]
         score = fsum(found / rank for found, rank in enumerate(useful, 1)) / len(useful) if useful else 0.0
-        useless = [each for each in answers.verdicts if not each.holds]
-        return Evaluation(score, None, describe_verdicts(answers, useless, "not useful"))
+        return Evaluation(score, None, describe_verdicts(answers, "not useful"))
 
 
 class CitationCorrect(RetrievalJudge):

@@ -96,14 +96,8 @@ async def ask_about_items(
 def _claims_schema() -> type[BaseModel]:
     from pydantic import Field, create_model
 
-    answer: Any = Literal["Yes", "No"]
-    claim = create_model(
-        "Claim",
-        claim=(str, Field(description="The claim, in one sentence.")),
-        reason=(str, Field(description=_REASON)),
-        answer=(answer, Field(description="The answer that follows from the reason.")),
-    )
-    claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]  # type: ignore[valid-type]
+    claim: Any = _verdict_schema("Claim", claim=(str, Field(description="The claim, in one sentence.")))
+    claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]
     return create_model("Claims", claims=(claims, Field(description="The claims; empty if there are none.")))
 
 
@@ -111,13 +105,8 @@ def _claims_schema() -> type[BaseModel]:
 def _items_schema(count: int) -> type[BaseModel]:
     from pydantic import AfterValidator, Field, create_model
 
-    answer: Any = Literal["Yes", "No"]
-    item = create_model(
-        "Item",
-        number=(Annotated[int, Field(ge=1, le=count)], Field(description="The number.")),
-        reason=(str, Field(description=_REASON)),
-        answer=(answer, Field(description="The answer that follows from the reason.")),
-    )
+    number = (Annotated[int, Field(ge=1, le=count)], Field(description="The number."))
+    item: Any = _verdict_schema("Item", number=number)
 
     def check_numbers(answers: list[Any]) -> list[Any]:
         """Each number once: a missing one has no score, and of two answers neither is certain."""
@@ -125,5 +114,18 @@ def _items_schema(count: int) -> type[BaseModel]:
             raise ValueError(f"each number from 1 to {count} needs one answer")
         return answers
 
-    answers: Any = Annotated[list[item], AfterValidator(check_numbers)]  # type: ignore[valid-type]
+    answers: Any = Annotated[list[item], AfterValidator(check_numbers)]
     return create_model("Items", answers=(answers, Field(description=f"One for each number from 1 to {count}.")))
+
+
+def _verdict_schema(name: str, **subject: Any) -> type[BaseModel]:
+    """The schema of one verdict: its subject, the reason, and the answer that follows from it."""
+    from pydantic import Field, create_model
+
+    answer: Any = Literal["Yes", "No"]
+    return create_model(
+        name,
+        **subject,
+        reason=(str, Field(description=_REASON)),
+        answer=(answer, Field(description="The answer that follows from the reason.")),
+    )

@@ -33,7 +33,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
         ),
         Fault("bot.py", " [{source['id']}]", "", ("has_citation",)),
         Fault("bot.py", "MINIMUM = 2.5", "MINIMUM = 1.0", ("admits_ignorance",)),
-        Fault("bot.py", "source = split_words(question), contexts[0]", "source = [], contexts[0]", ("states_fact",)),
+        Fault("bot.py", "source = tokenize(question), contexts[0]", "source = [], contexts[0]", ("states_fact",)),
     ),
     "extraction": (
         Fault("invoices.py", "[.,](?=", "[.](?=", ("field.net", "field.total", "field.vat", "whole_record")),

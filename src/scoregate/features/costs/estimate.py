@@ -108,9 +108,9 @@ def estimate_plan(
 
 def _choose_store(settings: Settings, models: ModelSettings) -> AnswerStore:
     """The stored answers: all of them if cassettes are replayed, none if the cache isn't read."""
-    cache = get_cache(models.cache_folder, writes=False)
     if replays_calls(settings):
         return AnswerStore(lambda names: names)
+    cache = get_cache(models.cache_folder, writes=False)
     is_read = models.cache not in (CacheMode.OFF, CacheMode.REFRESH)
     return AnswerStore(cache.find_names if is_read else lambda _: (), partial(_read_usage, cache))
 

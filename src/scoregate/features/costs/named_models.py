@@ -43,16 +43,21 @@ def list_named_models(plan: Plan, settings: Settings, base: Run | None) -> Itera
         yield from leave_out_default((*named, *map(_name_call, calls)), settings, base)
 
 
+def list_default_models(base: Run) -> tuple[str, ...]:
+    """What the calls of a run asked that named no model: the project's model, or the defaults without one."""
+    from scoregate.models.providers import DEFAULTS
+
+    before = (base.settings or {}).get("model")
+    return (before,) if isinstance(before, str) and before else DEFAULTS
+
+
 def leave_out_default(named: Iterable[NamedModel], settings: Settings, base: Run) -> Iterator[NamedModel]:
     """The models of the base's run without its default models, if a setting names another default now."""
     if settings.model is None:
         yield from named
         return
-    from scoregate.models.providers import DEFAULTS
-
-    before = (base.settings or {}).get("model")
     left_out = set[str]()
-    for old in (before,) if isinstance(before, str) and before else DEFAULTS:
+    for old in list_default_models(base):
         if old == settings.model:
             continue
         provider, slash, model = old.partition("/")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scoregate.features.costs.named_models import list_default_models
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.runs.run import Run
 from scoregate.models.budget import find_cost
-from scoregate.models.providers import DEFAULTS, PROVIDERS, SCORER_DEFAULT
+from scoregate.models.providers import PROVIDERS, SCORER_DEFAULT
 from scoregate.models.settings import ModelSettings
 
 _LONGEST_NAME = 100
@@ -45,8 +46,7 @@ class Pricing:
                 if name and "/" in name:
                     provider, _, model = name.partition("/")
                     providers.setdefault(model, provider)
-        before = (base.settings or {}).get("model")
-        old = (before,) if isinstance(before, str) and before else DEFAULTS
+        old = list_default_models(base)
         # The code under test may name the default of scorers by itself.
         named = {calls.model for calls in base.model_calls if not calls.evaluator} & {SCORER_DEFAULT}
         new = settings.model

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from scoregate.kernel.compare.pairing import Side, case_clusters, score_side, sum_clusters
 from scoregate.kernel.compare.statistics.intervals import mean_score_interval, measure_spread
-from scoregate.kernel.compare.variants import VariantRanking, VariantScore, VariantState
+from scoregate.kernel.compare.variants import VariantRanking, VariantScore, VariantState, number_equal
 from scoregate.kernel.report.text import display_name
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs import number_format
@@ -125,7 +125,7 @@ def choose_axes(varying: Mapping[str, int]) -> tuple[str, str | None]:
 def _name_values(variants: Sequence[Params]) -> dict[str, dict[str, str]]:
     """The texts of the values of each parameter that has several; of the first one, if all variants are equal."""
     parameters = dict.fromkeys(name for params in variants for name in params)
-    texts = {name: _number_equal({_key(each, name): _show(each, name) for each in variants}) for name in parameters}
+    texts = {name: _number_values({_key(each, name): _show(each, name) for each in variants}) for name in parameters}
     varying = {name: values for name, values in texts.items() if len(values) > 1}
     return varying or dict(list(texts.items())[:1])
 
@@ -143,13 +143,9 @@ def _shorten(text: str) -> str:
     return display_name(text, _LONGEST)
 
 
-def _number_equal(texts: Mapping[str, str]) -> dict[str, str]:
+def _number_values(texts: Mapping[str, str]) -> dict[str, str]:
     """The texts by key; equal ones get a number."""
-    shown = list(texts.values())
-    counts = [shown[:at].count(text) for at, text in enumerate(shown)]
-    return {
-        key: f"{text} #{count + 1}" if count else text for (key, text), count in zip(texts.items(), counts, strict=True)
-    }
+    return dict(zip(texts, number_equal(list(texts.values())), strict=True))
 
 
 def _build_cells(ranking: VariantRanking, variants: Sequence[SuiteResult]) -> Iterator[tuple[str, MatrixCell]]:

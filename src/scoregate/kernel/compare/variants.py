@@ -241,7 +241,11 @@ def _list_entries(suites: Sequence[SuiteResult], evaluator: str, criteria: Crite
 
 def list_names(suites: Sequence[SuiteResult]) -> list[str]:
     """The names of the variants of a suite, in their order; equal ones get a number."""
-    names = [variant_name(suite.params or {}) for suite in suites]
+    return number_equal([variant_name(suite.params or {}) for suite in suites])
+
+
+def number_equal(names: Sequence[str]) -> list[str]:
+    """The names, of which those that came before get a number: `a`, `b`, `a #2`."""
     return [
         f"{name} #{names[:index].count(name) + 1}" if name in names[:index] else name
         for index, name in enumerate(names)

@@ -155,10 +155,10 @@ def _add_set_layer(layers: Sequence[Layer]) -> Iterator[Layer]:
         chosen = next((each for each in GateSet if layer is named and each == layer.values[_GATES]), None)
         if chosen is not None:
             values = {limit.name: limit.in_sets[chosen] for limit in LIMITS if chosen in limit.in_sets}
-            yield Layer(values, partial(_place_of_set, layer))
+            yield Layer(values, partial(_locate_set, layer))
 
 
-def _place_of_set(layer: Layer, _: Keys) -> str:
+def _locate_set(layer: Layer, _: Keys) -> str:
     return f"{layer.place((_GATES,))}{OF_SET}"
 
 
