@@ -31,6 +31,8 @@ COMMAND_GROUPS = {
         "accept": "accept the regressions of the last run until a date",
         "merge": "merge several runs, then gate and report them as one",
         "view": "open a local page that shows runs, compares them and follows one live",
+        "blame": "find which part of the change made cases of the last run fail",
+        "mutate": "edit parts of prompts and data, and measure whether the evals notice",
         "power": "estimate how many cases or repeats it takes to detect a drop",
     },
     "Data": {

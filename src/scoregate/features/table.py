@@ -20,6 +20,7 @@ from scoregate.features.exemptions.declare import FEATURE as EXEMPTIONS
 from scoregate.features.extras.declare import FEATURE as EXTRAS
 from scoregate.features.gateway.declare import FEATURE as GATEWAY
 from scoregate.features.history.declare import FEATURE as HISTORY
+from scoregate.features.interventions.declare import FEATURE as INTERVENTIONS
 from scoregate.features.measure_again.declare import FEATURE as MEASURE_AGAIN
 from scoregate.features.otlp.declare import FEATURE as OTLP
 from scoregate.features.setup.declare import FEATURE as SETUP
@@ -46,6 +47,7 @@ FEATURES: tuple[Feature, ...] = (
     MEASURE_AGAIN,
     CONFIRM,  # more trials and the control can change which cases fail newly
     BROKEN_CASES,  # but for those that are confirmed already
+    INTERVENTIONS,  # of what fails then
     ARMS,
     Feature("variants", is_on=lambda facts: any(suite.params for run in facts.runs for suite in run.suites)),
     SLICES,

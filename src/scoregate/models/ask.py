@@ -16,7 +16,7 @@ from scoregate.kernel.types.backoff import backoff_s
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.models.budget import CallAccounting, parse_usage
 from scoregate.models.cache import CacheEntry, StoredAnswer, find_entry
-from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, parse_object, record_call
+from scoregate.models.calls import Answer, Call, Mode, ModelResponse, Steps, log_request, parse_object, record_call
 from scoregate.models.errors import Failure, FailureKind, classify_failure
 from scoregate.models.gateway import is_recorded, recorded_answer, stored_answer
 from scoregate.models.rate_limit import Limiter, Permit
@@ -93,6 +93,7 @@ def ask(call: Call, mode: Mode) -> Steps[Answer]:
         Exception: any exception that `send` raised, if there is no further retry.
     """
     account = CallAccounting.current()
+    log_request(account.meter, call.question)
     if account.meter.calls is None:
         return (yield from _find_or_ask(call, mode, account))
     started = perf_counter()
@@ -131,6 +132,7 @@ def find_cached_answer(call: Call) -> Answer | None:
     stored = None if entry is None else entry.read()
     if entry is None or stored is None:
         return None
+    log_request(account.meter, call.question)
     entry.count_question()
     answer = _build_cached_answer(call, stored, account)
     record_call(account.meter, call, started, answer)

@@ -135,7 +135,7 @@ def explain_drops(context: SuiteContext) -> str:
     return _explain_rows(context, limited)
 
 
-def explain_regressions(context: SuiteContext) -> str:
+def explain_unapplied_regressions(context: SuiteContext) -> str:
     """No row can be compared."""
     return _explain_rows(context, context.suite.evaluators)
 

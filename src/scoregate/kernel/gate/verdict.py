@@ -28,7 +28,7 @@ from scoregate.kernel.gate.check import (
     explain_judge_agreement,
     explain_lost_scores,
     explain_pass_rate,
-    explain_regressions,
+    explain_unapplied_regressions,
     order_checks,
 )
 from scoregate.kernel.gate.correction import SCORES, correct_gates
@@ -144,7 +144,7 @@ SUITE_CHECKS: tuple[SuiteCheck, ...] = (
     Check(check_assertions, (ASSERT_TEST,)),
     Check(check_quantity_limits, (COST, TOKENS, P95_LATENCY), limits=(MAX_COST, MAX_TOKENS, MAX_P95_MS)),
     Check(check_drops, (DROP,), limits=(MAX_DROP,), explain=explain_drops, watches=SCORES),
-    Check(check_regressions, (REGRESSION,), limits=(FAIL_ON_REGRESSION,), explain=explain_regressions),
+    Check(check_regressions, (REGRESSION,), limits=(FAIL_ON_REGRESSION,), explain=explain_unapplied_regressions),
     Check(check_comparable, (COMPARABLE,)),
     Check(check_model, (SAME_MODEL,)),
     Check(check_lost_scores, (SCORES_REMAIN,), limits=(MAX_LOST_SCORES,), explain=explain_lost_scores),

@@ -54,12 +54,8 @@ async def rerun_baseline(
                 plan = await _with_base_suites(plan, settings, tree.path, recorder.environ)
             else:
                 plan = await _with_base_agents(plan, settings, tree.path, recorder.environ, find)
-            visible = visible_environment(recorder.environ)
-            move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree.path, visible)
-            found = await find_import_folders(plan.interpreter, root=context.root, environ=visible, identity=identity)
-            base = move_plan(plan, tree.path, imports=found, environ=visible, move_text=move_text)
+            base = await plan_in_tree(plan, tree.path, settings, recorder.environ, identity)
             base = replace(base, broken=plan.broken)  # what only the base has, and can't be run
-            link_node_packages(base, plan)
             run = await record(base, settings, base.notices, folder=folder)
             sources = find_in_tree(tree.path, (launch.source for launch in base.launches))
             run = with_tree_policy(run, tree.path, settings, recorder.environ, sources=sources)
@@ -76,6 +72,29 @@ async def rerun_baseline(
     failures = find_script_failures(run)
     note = "; ".join((tree.note, *(f"in the baseline, {why}" for why in list(failures.values())[:_MOST_FAILURES])))
     return Baseline(run, note, unreadable=bool(failures) or not run.end.complete)
+
+
+async def plan_in_tree(
+    plan: Plan, tree: Path, settings: Settings, environ: Mapping[str, str], identity: Identity | None
+) -> Plan:
+    """The plan in another work tree of the project, whose processes must open no file of this one.
+
+    Args:
+        plan: the plan here.
+        tree: the project in the other tree.
+        settings: the settings of the project.
+        environ: the host's environment, of which processes get a part.
+        identity: the user that lists what Python imports; None for the host's own.
+
+    Raises:
+        GitError: git can't list the files here.
+    """
+    visible = visible_environment(environ)
+    move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree, visible)
+    found = await find_import_folders(plan.interpreter, root=plan.root, environ=visible, identity=identity)
+    moved = move_plan(plan, tree, imports=found, environ=visible, move_text=move_text)
+    link_node_packages(moved, plan)
+    return moved
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

@@ -189,7 +189,7 @@ async def _add_base_round(fresh: FreshTrials, number: int, work: Work, settings:
     cases = fresh.list_open(number, number - 1)
     if not cases or work.ports.stop.is_set():
         return
-    part = restrict_plan(work.plan, _group_cases(cases), repeats=1)
+    part = restrict_plan(work.plan, group_cases(cases), repeats=1)
     try:
         base = await work.ports.rerun(part, settings, folder=f"{BASE_FOLDER}/{name}-{number}")
     except ScoregateError as error:
@@ -218,11 +218,12 @@ async def run_cases(cases: Iterable[FailingCase], work: Work, *, repeats: int, f
         repeats: how often each is run, unless it sets that itself.
         folder: where the run is recorded.
     """
-    part = restrict_plan(work.plan, _group_cases(cases), repeats=repeats)
+    part = restrict_plan(work.plan, group_cases(cases), repeats=repeats)
     return await work.ports.record(part, work.settings, (), folder=folder)
 
 
-def _group_cases(cases: Iterable[FailingCase]) -> Mapping[str, Mapping[str, Sequence[str]]]:
+def group_cases(cases: Iterable[FailingCase]) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """The hashes of cases by launch and suite id."""
     hashes: dict[str, dict[str, list[str]]] = {}
     for case in cases:
         hashes.setdefault(case.script, {}).setdefault(case.suite, []).append(case.case)

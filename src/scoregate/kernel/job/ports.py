@@ -94,6 +94,7 @@ class Ports:
         prepare: creates their environment, and returns the Python that runs them.
         record: runs a plan here.
         rerun: runs a plan in the base's tree.
+        move_plan: moves a plan into another work tree of the project; its processes must open no file of this one.
         read_previous_run: reads the run that the next one replaces, if it belongs to the same history.
         amend: writes a recorded run again, without its cases.
         settle: runs after the last suite.
@@ -111,6 +112,7 @@ class Ports:
     prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
     record: RecordPlan
     rerun: RerunPlan
+    move_plan: Callable[[Plan, Path, Settings], Awaitable[Plan]]
     read_previous_run: Callable[[], Awaitable[Run | None]]
     amend: AmendRun
     settle: SettleRun

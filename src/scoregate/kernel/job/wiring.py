@@ -86,6 +86,7 @@ async def open_ports(
                 prepare=partial(prepare, load, host),
                 record=record,
                 rerun=partial(_rerun_baseline, context, load, recorder, record, identity, find),
+                move_plan=partial(_move_plan, suite_environ, identity),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
@@ -177,6 +178,14 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     if identity is not None:
         identity.share(spent)
     return {"SCOREGATE_SPENT": str(spent)}
+
+
+async def _move_plan(
+    environ: Mapping[str, str], identity: Identity | None, plan: Plan, tree: Path, settings: Settings
+) -> Plan:
+    from scoregate.kernel.job.base_rerun import plan_in_tree
+
+    return await plan_in_tree(plan, tree, settings, environ, identity)
 
 
 async def _rerun_baseline(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal
 
@@ -145,3 +145,15 @@ def _escape_surrogates(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _escape_surrogates(getattr(value, field.name)) for field in fields(value)}
     return value
+
+
+def list_texts(value: object) -> Iterator[str]:
+    """The texts in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from list_texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from list_texts(each)

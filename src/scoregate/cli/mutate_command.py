@@ -1,0 +1,143 @@
+"""`scoregate mutate`: whether the evals notice that a part of a prompt or of data is missing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import click
+
+from scoregate.cli.options import (
+    load_gate_settings,
+    model_options,
+    out_option,
+    project_root,
+    running_options,
+    selection_options,
+)
+from scoregate.cli.output_folder import lock_output
+from scoregate.cli.run_gate import stop_on_signals, temporary_folder
+from scoregate.cli.text_output import print_json, print_line, print_table, print_warning
+from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines
+from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
+from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
+from scoregate.features.interventions.mutation.chosen_units import Choice
+from scoregate.features.interventions.mutation.mutate import Mutation, MutationRequest, mutate
+from scoregate.features.interventions.mutation.operators import Operator
+from scoregate.features.interventions.mutation.report import (
+    MutationView,
+    describe_place,
+    describe_result,
+    make_view,
+    to_data,
+    write_reports,
+)
+from scoregate.features.steps import load_steps
+from scoregate.kernel.job.wiring import open_ports
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.report.text import one_line
+
+_FOLDER = "mutate"
+_UNMEASURABLE = 3
+_MOST_PRINTED = 30
+
+
+@click.command("mutate")
+@selection_options
+@click.option(
+    "--files", multiple=True, metavar="GLOB", help="Edit only these files (repeatable); default: all that suites read."
+)
+@click.option("--since", metavar="REV", help="Edit only what changed since this commit.")
+@click.option(
+    "--operators",
+    default=Operator.DELETE.value,
+    show_default=True,
+    metavar="NAMES",
+    help=f"Edits, separated by commas: {', '.join(Operator)}.",
+)
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Edit a random sample of N units.")
+@click.option(
+    "--budget",
+    default=DEFAULT,
+    show_default=True,
+    metavar="AMOUNT",
+    help="Stop once this is spent: '200 calls' of models, '5 USD' or '30 minutes'.",
+)
+@click.option("--copies", type=click.IntRange(1, 16), default=2, show_default=True, help="Units measured at a time.")
+@running_options
+@model_options
+@out_option
+@click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
+def command(
+    *,
+    files: tuple[str, ...],
+    since: str | None,
+    operators: str,
+    sample: int | None,
+    budget: str,
+    copies: int,
+    json_: bool,
+    **flags: Any,
+) -> int:
+    """Edit each part of the files that the suites under PATHS read, and measure whether the evals notice.
+
+    Each section and list item of a prompt, each row and each value of data is deleted once, in a copy of the work tree.
+    No gate depends on the result. The same command goes on where an interrupted one, or its budget, ended.
+    """
+    names = [each.strip() for each in operators.split(",") if each.strip()]
+    if unknown := [each for each in names if each not in set(Operator)]:
+        raise click.UsageError(f"--operators has {unknown[0]!r}, which is none of {', '.join(Operator)}")
+    root = project_root(flags)
+    settings = load_gate_settings(root, flags)
+    settings = settings.model_copy(update={"out": f"{settings.out}/{_FOLDER}"})
+    choice = Choice(tuple(map(Operator, names)), files, sample=sample)
+    with lock_output(root / settings.out, root):
+        request = MutationRequest(choice, Budget.parse(budget), copies, print_warning)
+        mutation = anyio.run(_mutate, root, settings, request, since)
+        view = make_view(mutation)
+        paths = write_reports(view, root / settings.out)
+    if json_:
+        print_json(to_data(view))
+    else:
+        _print(view, paths[-1].relative_to(root))
+    return _UNMEASURABLE if mutation.problem else 0
+
+
+async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> Mutation:
+    if since is not None:
+        changed = await list_changed_lines(root, since)
+        request = replace(request, choice=replace(request.choice, changed=changed))
+    with temporary_folder() as scratch:
+        async with (
+            stop_on_signals() as stop,
+            open_ports(
+                root,
+                os.environ,
+                settings,
+                load_steps,
+                scratch=scratch,
+                observers=(),
+                print_line=request.print_line,
+                stop=stop,
+            ) as ports,
+        ):
+            settings, plan = await plan_suites(settings, ports)
+            return await mutate(plan, settings, ports, load_steps, request)
+
+
+def _print(view: MutationView, page: Path) -> None:
+    for title, units in view.groups:
+        print_line(f"{title} ({len(units):,})")
+        rows = [
+            (describe_place(each), each.unit.operator.value, one_line(each.unit.text, 50), describe_result(each))
+            for each in units[:_MOST_PRINTED]
+        ]
+        print_table(("unit", "edit", "text", "result"), rows)
+        print_line("")
+    for note in view.notes:
+        print_warning(note)
+    print_line(view.headline)
+    print_line(f"Report: {page}")

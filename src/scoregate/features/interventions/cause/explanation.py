@@ -1,0 +1,266 @@
+"""Find which part of a change caused a drop: revert its hunks in copies of the work tree, and run the cases again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+from anyio import to_thread
+
+from scoregate.errors import ScoregateError
+from scoregate.features.interventions.cause.hunks import ChangedFile, Hunk, find_hunks, revert_hunks
+from scoregate.features.interventions.cause.measured_trees import Broken, Tree
+from scoregate.features.interventions.cause.search import Cause, NoSingleCause, NotReproduced, Outcome, find_cause
+from scoregate.features.interventions.declare import SLOT
+from scoregate.features.interventions.edited_trees.edited_runs import Broken as BrokenTree
+from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
+from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.gate.verdict import SUITE_CHECKS
+from scoregate.kernel.host import git
+from scoregate.kernel.job.fresh_trials import FailingCase
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.job.steps import Work
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.limit_fields import replays_calls
+from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.amounts import Conclusion
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.cases import Status
+from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.slots import Slot
+
+_MOST_CASES, _FULL_RUNS, _FEWEST_TRIALS, _COPIES = 40, 3, 200, 2
+_MOST_FILES = 300
+
+
+@record
+class RevertedLines:
+    """A part of the change: the file, and its first and last line, from 1; 0 for a whole file."""
+
+    file: str
+    first: int
+    last: int
+
+
+@record
+class Explanation:
+    """What caused a drop.
+
+    Attributes:
+        changes: the parts of the change that caused it together; empty if that is not known.
+        reason: why it is not known.
+        restored: how many of the cases pass without these parts.
+        cases: how many cases fall again with the change.
+        p: the p that a part could be left out, in (0, 1].
+        is_only: whether no other part restores them.
+        others: parts whose reversal restores them as well.
+        breaks_others: whether other cases fail without these parts.
+        not_reverted: files that changed too, and can't be reverted here.
+        trials: the number of trials that were run.
+    """
+
+    changes: tuple[RevertedLines, ...] = ()
+    reason: str = ""
+    restored: int = 0
+    cases: int = 0
+    p: float = 1.0
+    is_only: bool = False
+    others: tuple[RevertedLines, ...] = ()
+    breaks_others: bool = False
+    not_reverted: tuple[str, ...] = ()
+    trials: int = 0
+
+
+EXPLANATION: Slot[Explanation] = Slot(SLOT, Explanation)
+"""In a run: what caused its drop."""
+
+
+def needs_explanation(work: Work, judged: Judged) -> bool:
+    """Whether a gate on changes fails, and single cases can show why. Forks have no keys to measure more."""
+    comparison = judged.comparison
+    if comparison.base is None or not comparison.newly_failing or replays_calls(work.settings):
+        return False
+    checks = (*SUITE_CHECKS, *(check for step in judged.steps for check in step.checks))
+    relative = {rule for check in checks if any(each.is_relative for each in check.limits) for rule in check.rules}
+    failed = (each for each in judged.verdict.findings if each.conclusion is Conclusion.FAILED)
+    subject = work.ports.reporting.context.subject
+    return any(each.declaration in relative for each in failed) and not (subject is not None and subject.read_only)
+
+
+async def explain_drop(
+    comparison: Comparison, plan: Plan, settings: Settings, ports: Ports, *, most_trials: int | None = None
+) -> Explanation:
+    """Find which hunks of the change since the baseline's commit made cases fail.
+
+    Args:
+        comparison: the run and its baseline.
+        plan: what ran.
+        settings: the settings of the project.
+        ports: record further runs.
+        most_trials: the most trials that may run; None for three times the cases of the suites, or 200.
+    """
+    fell, controls = _list_fallen(comparison), _list_controls(comparison)
+    base = comparison.base.code.commit if comparison.base is not None else None
+    if not fell:
+        return Explanation(reason="no case fails newly, so single cases can't show the cause")
+    if base is None or await git.resolve_commit(ports.root, base) is None:
+        return Explanation(reason=f"the baseline's commit is not in this repository ({git.FETCH_ADVICE})")
+    try:
+        async with open_tree_copy(ports.root, settings) as copy:
+            change = await _read_change(copy, base, plan, settings, ports, comparison.run)
+        if not change.hunks:
+            return Explanation(reason="no file that can be reverted differs", not_reverted=change.left_out)
+        most = most_trials or max(_FEWEST_TRIALS, _FULL_RUNS * _count_cases(comparison.run, fell))
+        runs = EditedRuns(plan, settings, ports)
+        async with runs.open_copies(_COPIES):
+            trees = _RevertedTrees(change, runs, [*fell, *controls])
+            names = list(trees.cases)
+            outcome = await find_cause(change.hunks, names[: len(fell)], names[len(fell) :], trees.measure, most)
+    except ScoregateError as error:
+        return Explanation(reason=error.message)
+    return _describe(outcome, change, trees.trials)
+
+
+def _describe(outcome: Outcome, change: _Change, trials: int) -> Explanation:
+    if isinstance(outcome, Cause):
+        return Explanation(
+            tuple(_list_lines(change.hunks[each] for each in outcome.hunks)),
+            restored=outcome.restored,
+            cases=outcome.cases,
+            p=outcome.p,
+            is_only=outcome.is_only,
+            others=tuple(_list_lines(change.hunks[each] for each in outcome.alternative)),
+            breaks_others=outcome.breaks_others,
+            not_reverted=change.left_out,
+            trials=trials,
+        )
+    if isinstance(outcome, NoSingleCause):
+        reason = "no single change explains it"
+    elif isinstance(outcome, NotReproduced):
+        reason = "in further trials, the cases fail no more often than without the change"
+    else:
+        reason = f"not decided: {outcome.reason}"
+    return Explanation(reason=reason, not_reverted=change.left_out, trials=trials)
+
+
+def _list_lines(hunks: Iterable[Hunk]) -> Iterator[RevertedLines]:
+    yield from (RevertedLines(hunk.path, *hunk.lines) for hunk in hunks)
+
+
+def _list_fallen(comparison: Comparison) -> list[FailingCase]:
+    """The cases that newly fail, by their hashes, so that no result decides which are taken."""
+    return sorted(_make_cases(comparison), key=_by_hash)[:_MOST_CASES]
+
+
+def _make_cases(comparison: Comparison) -> list[FailingCase]:
+    sides = [(comparison.run.suites[flip.suite], flip.row) for flip in comparison.newly_failing]
+    return [FailingCase.make(suite, suite.columns.hashes[row]) for suite, row in sides]
+
+
+def _by_hash(case: FailingCase) -> tuple[str, str]:
+    return case.case, case.label
+
+
+def _list_controls(comparison: Comparison) -> list[FailingCase]:
+    """As many cases of the same suites that pass."""
+    suites = {flip.suite for flip in comparison.newly_failing}
+    passed = {
+        FailingCase.make(suite, suite.columns.hashes[row])
+        for suite in (comparison.run.suites[index] for index in suites)
+        for row in range(len(suite.columns))
+        if suite.columns.status(row) is Status.PASSED
+    }
+    fell = set(_make_cases(comparison))
+    return sorted(passed - fell, key=_by_hash)[: min(_MOST_CASES, len(fell))]
+
+
+def _count_cases(run: Run, fell: Sequence[FailingCase]) -> int:
+    labels = {case.label for case in fell}
+    return sum(len(set(suite.columns.hashes)) for suite in run.suites if suite.label in labels)
+
+
+@record
+class _Change:
+    """The hunks that can be reverted, the contents of their files now, and the files that can't be reverted."""
+
+    hunks: tuple[Hunk, ...]
+    heads: Mapping[str, bytes | None]
+    left_out: tuple[str, ...]
+
+
+async def _read_change(copy: TreeCopy, base: str, plan: Plan, settings: Settings, ports: Ports, run: Run) -> _Change:
+    """The change since a commit, in files that the suites were recorded to read, if that is known."""
+    output = await git.read_output(copy.top, "diff", "--name-only", "--no-renames", "-z", base, "--")
+    added = await git.read_output(copy.top, "ls-files", "--others", "--exclude-standard", "-z")
+    paths = [os.fsdecode(each) for each in b"".join((output or b"", added or b"")).split(b"\0") if each]
+    tree = await read_project_tree(ports.root, settings)
+    folder = find_folder(ports.root, tree) if tree is not None else ""
+    used = _list_used(run)
+    files, left_out = list[ChangedFile](), list[str]()
+    for path in paths[:_MOST_FILES]:
+        if used is not None and path not in used:
+            continue
+        if tree is None or is_measuring_file(path, plan, tree, folder):
+            left_out.append(path)
+            continue
+        old = await git.read_output(copy.top, "show", f"{base}:{path}")
+        new = await to_thread.run_sync(copy.read, path)
+        if old != new:
+            files.append(ChangedFile(path, old, new))
+    hunks = await to_thread.run_sync(find_hunks, files)
+    return _Change(hunks, {each.path: each.head for each in files}, (*left_out, *paths[_MOST_FILES:][:10]))
+
+
+def _list_used(run: Run) -> frozenset[str] | None:
+    """The files that suites read; None if that is not known of all of them."""
+    known = run.dependencies
+    if not known.is_recorded or any(each.unknown for each in known.scripts):
+        return None
+    return frozenset(known.table[use].path for each in known.scripts for use in each.uses)
+
+
+@dataclass
+class _RevertedTrees:
+    """Runs cases in trees of which hunks are reverted."""
+
+    change: _Change
+    runs: EditedRuns
+    fallen_and_controls: Sequence[FailingCase]
+    trials: int = 0
+    cases: dict[str, FailingCase] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cases = {str(number): case for number, case in enumerate(self.fallen_and_controls)}
+
+    async def measure(self, tree: Tree, cases: Sequence[str], rounds: int) -> Mapping[str, tuple[bool, ...]] | Broken:
+        """Run cases so often, each time in a process of its own."""
+        found: dict[str, list[bool]] = {case: [] for case in cases}
+        broken = list[str]()
+        chosen = {self.cases[name]: name for name in cases}
+
+        async def add_round() -> None:
+            outcome = await self.runs.run_once(self._edit(tree), list(chosen))
+            if isinstance(outcome, BrokenTree):
+                broken.append(outcome.reason)
+                return
+            self.trials += len(outcome)
+            for case, passed in outcome.items():
+                found[chosen[case]].append(passed)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(rounds):
+                tasks.start_soon(add_round)
+        return Broken(broken[0]) if broken else {case: tuple(trials) for case, trials in found.items()}
+
+    def _edit(self, tree: Tree) -> Contents:
+        chosen: dict[str, list[Hunk]] = {}
+        for number in sorted(tree):
+            hunk = self.change.hunks[number]
+            chosen.setdefault(hunk.path, []).append(hunk)
+        return {path: revert_hunks(self.change.heads[path], hunks) for path, hunks in chosen.items()}

@@ -1,0 +1,60 @@
+"""What reports say about the cause of a drop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic_core import to_jsonable_python
+
+from scoregate.features.interventions.cause.explanation import EXPLANATION, Explanation, RevertedLines
+from scoregate.kernel.judge.judgement import Judged
+from scoregate.kernel.report.text import display_name, shorten_list
+from scoregate.kernel.types.runs import number_format
+from scoregate.kernel.types.slots import Place, Section
+
+
+def build_sections(judged: Judged) -> Iterator[Section]:
+    """The cause of a drop, if it was sought."""
+    found = judged.comparison.run.slots.get(EXPLANATION)
+    if found is not None:
+        sentences, data = tuple(describe_explanation(found)), to_jsonable_python(found)
+        yield Section("interventions", Place.VERDICT, sentences=sentences, data=data)
+
+
+def describe_explanation(found: Explanation) -> Iterator[str]:
+    """The cause of a drop in sentences, or why it is not known."""
+    if not found.changes:
+        yield f"The cause of the drop is not known: {found.reason}."
+    else:
+        places, count = _list_places(found.changes), f"{found.restored:,} of {found.cases:,} cases"
+        yield f"Reverting {places} restores {count} ({number_format.p_value(found.p)}).{_describe_others(found)}"
+        if found.breaks_others:
+            yield f"Without {places}, other cases fail."
+    if found.not_reverted:
+        names = shorten_list([display_name(each) for each in found.not_reverted])
+        yield f"Also changed, and not reverted here: {names}."
+    if found.trials:
+        yield f"The search for the cause ran {number_format.count(found.trials, 'trial')}."
+
+
+def _describe_others(found: Explanation) -> str:
+    if found.others:
+        return f" Reverting {_list_places(found.others)} restores them as well: both together cause the drop."
+    return " No other change does." if found.is_only else ""
+
+
+def _list_places(changes: Sequence[RevertedLines]) -> str:
+    places = []
+    for file in dict.fromkeys(each.file for each in changes):
+        lines = [_describe_lines(each) for each in changes if each.file == file and each.last]
+        name = display_name(file)
+        places.append(f"{name} {'line' if _is_single(lines) else 'lines'} {', '.join(lines)}" if lines else name)
+    return " and ".join(places)
+
+
+def _describe_lines(change: RevertedLines) -> str:
+    return f"{change.first}" if change.first == change.last else f"{change.first}–{change.last}"
+
+
+def _is_single(lines: Sequence[str]) -> bool:
+    return len(lines) == 1 and "–" not in lines[0]

@@ -1,0 +1,213 @@
+"""Runs of suites in copies of the work tree, with edits or without."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import anyio
+from anyio import to_thread
+
+from scoregate.errors import ScoregateError
+from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
+from scoregate.kernel.gate.run_rules import find_script_failures
+from scoregate.kernel.job.fresh_trials import FailingCase, group_cases
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.plan import Plan, make_plan, restrict_plan
+from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.types.evaluation import Usage
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.run import Run
+
+Contents = Mapping[str, bytes | None]
+"""The new contents of files, by path; None for one that is removed."""
+UNEDITED: Contents = {}
+_WITHOUT_RESULT = (
+    *("ConnectionError", "TimeoutError", "RateLimitError", "InternalServerError", "ServiceUnavailableError"),
+    *("ConnectError", "ReadTimeout", "ConnectTimeout", "BudgetSpent", "CancelledError"),
+)
+"""How the names of errors end that say nothing about the edit: the provider did not answer."""
+
+
+@record
+class Broken:
+    """A tree whose suites don't run, and why."""
+
+    reason: str
+
+
+@dataclass
+class Spent:
+    """What runs have asked of models, with what they read from the cache left out.
+
+    Attributes:
+        calls: the number of calls that scoregate counted.
+        dollars: their cost, as far as prices are known.
+    """
+
+    calls: int = 0
+    dollars: float = 0.0
+
+    def add(self, run: Run) -> None:
+        """Add the calls of a run."""
+        for each in run.model_calls:
+            self.calls += each.calls - each.cached - each.replayed
+            self.dollars += each.cost
+        if run.model_calls:
+            return  # the gateway saw the calls of each trial, too
+        for usage in _list_usages(run):
+            self.calls += usage.calls - (usage.calls if usage.cached else usage.stored)
+            self.dollars += 0.0 if usage.cached else usage.cost or 0.0
+
+
+def _list_usages(run: Run) -> Iterator[Usage]:
+    for case in run.read() if run.read is not None else ():
+        usages = [case.usage, *(each.usage for each in case.evaluations.values())]
+        usages += [each.usage for each in case.labels.values()]
+        usages += [each.usage for each in case.errors]
+        yield from (each for each in usages if each is not None)
+
+
+@record
+class _Workplace:
+    """A copy, and the plan that runs its suites."""
+
+    number: int
+    copy: TreeCopy
+    plan: Plan
+
+
+@dataclass
+class EditedRuns:
+    """Runs suites in copies of the work tree. Each copy holds one edit at a time.
+
+    Attributes:
+        plan: the plan of the project.
+        settings: its settings.
+        ports: record the runs.
+        spent: what the runs have asked of models.
+        timeout_s: how long a script may take; None for the time of the settings.
+    """
+
+    plan: Plan
+    settings: Settings
+    ports: Ports
+    spent: Spent = field(default_factory=Spent)
+    timeout_s: float | None = None
+
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _free: list[_Workplace] = field(default_factory=list)
+    _limit: anyio.Semaphore | None = None
+
+    @asynccontextmanager
+    async def open_run(
+        self, contents: Contents, change: Callable[[Plan], Plan], *, finds_uses: bool = False, folder: str = ""
+    ) -> AsyncIterator[Run]:
+        """Run a part of the plan in an edited copy.
+
+        Args:
+            contents: the files that differ.
+            change: chooses the part of the plan.
+            finds_uses: whether the run records which files suites read.
+            folder: where it is recorded; without one, it can be read until the block ends.
+
+        Raises:
+            ScoregateError: the copy or its suites can't be prepared.
+        """
+        async with self._take_copy() as place:
+            await to_thread.run_sync(place.copy.write, contents)
+            # Suites of the copy that open a file of the work tree itself would not see the edit: they have no results.
+            plan = replace(change(place.plan), head=None if finds_uses else self.plan.root)
+            settings = self.settings
+            if finds_uses:
+                settings = settings.model_copy(update={"affected": True})
+            elif self.timeout_s is not None:
+                settings = settings.model_copy(update={"timeout": self.timeout_s})
+            run = await self.ports.record(plan, settings, plan.notices, folder=folder or f"copy-{place.number}")
+            await to_thread.run_sync(self.spent.add, run)
+            yield run
+
+    @asynccontextmanager
+    async def _take_copy(self) -> AsyncIterator[_Workplace]:
+        """A copy that nothing else uses. Afterwards it is as before, or replaced if suites changed other files."""
+        assert self._limit is not None
+        async with self._limit:
+            place = self._free.pop()
+            try:
+                yield place
+            finally:
+                with anyio.CancelScope(shield=True):
+                    is_whole = await to_thread.run_sync(place.copy.restore)
+                    self._free.append(place if is_whole else await self._open_copy(place.number))
+
+    async def _open_copy(self, number: int) -> _Workplace:
+        copy = await self._stack.enter_async_context(open_tree_copy(self.ports.root, self.settings))
+        return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings))
+
+    @asynccontextmanager
+    async def open_copies(self, number: int) -> AsyncIterator[None]:
+        """Make the copies, until the block ends: so many runs are possible at a time.
+
+        Raises:
+            GitError: the work tree can't be copied.
+        """
+        self._limit = anyio.Semaphore(number)
+        async with self._stack:
+            self._free += [await self._open_copy(each) for each in range(1, number + 1)]
+            yield
+
+    async def run_once(self, contents: Contents, cases: Sequence[FailingCase]) -> Mapping[FailingCase, bool] | Broken:
+        """Whether each case passes in a fresh trial, in a process of its own and without the cache.
+
+        Args:
+            contents: the files that differ.
+            cases: the cases.
+
+        Returns:
+            The cases with a result, or why the suites don't run.
+        """
+        try:
+            async with self.open_run(contents, lambda plan: restrict_plan(plan, group_cases(cases), repeats=1)) as run:
+                outcomes = await to_thread.run_sync(find_outcomes, run, cases)
+                failures = find_script_failures(run)
+        except ScoregateError as error:
+            return Broken(error.message)
+        return Broken(next(iter(failures.values()))) if failures and not outcomes else outcomes
+
+
+async def plan_suites(settings: Settings, ports: Ports) -> tuple[Settings, Plan]:
+    """Find the suites of a project and prepare what they run in; the settings with the gates of suites, and the plan.
+
+    Raises:
+        ScoregateError: there are no suites, or they can't be prepared.
+    """
+    suites = await ports.discover(settings)
+    settings = merge_suite_gates(settings, suites.sources)
+    interpreter = await ports.prepare(settings, suites.sources)
+    return settings, make_plan(suites, settings, interpreter=interpreter, root=ports.root)
+
+
+def find_outcomes(run: Run, cases: Iterable[FailingCase]) -> dict[FailingCase, bool]:
+    """Whether cases passed in their first trial. An exception of the function under test is a failure."""
+    known = {(each.script, each.suite, each.params, each.case): each for each in cases}
+    found: dict[FailingCase, bool] = {}
+    for suite in run.suites:
+        for trial in suite.cases:
+            each = FailingCase.make(suite, trial.hash)
+            case = known.get((each.script, each.suite, each.params, each.case))
+            if case is not None and case not in found and (passed := has_passed(trial)) is not None:
+                found[case] = passed
+    return found
+
+
+def has_passed(trial: CaseResult) -> bool | None:
+    """Whether a trial passed; None if it has no result, as when the provider did not answer."""
+    if trial.status in (Status.PASSED, Status.FAILED):
+        return trial.status is Status.PASSED
+    raised = [each for each in trial.errors if each.evaluator is None]
+    if raised and not any(each.error.type.endswith(_WITHOUT_RESULT) for each in raised):
+        return False
+    return None

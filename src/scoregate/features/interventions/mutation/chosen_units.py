@@ -1,0 +1,111 @@
+"""The units that are measured: those of files that suites read, in the order of how much they promise."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
+from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy
+from scoregate.features.interventions.mutation.operators import Operator
+from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, holds_cases
+from scoregate.features.interventions.mutation.units import Unit, explain_skipped, find_units
+from scoregate.kernel.run.dependencies.tree import Tree
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.records import record
+
+_SEED = 1
+
+
+@record
+class Choice:
+    """Which units to measure.
+
+    Attributes:
+        operators: what to do to them.
+        files: globs of files; empty for all that suites read.
+        changed: the lines that a change touches, by file; None for all units.
+        sample: the number of units; None for all.
+    """
+
+    operators: tuple[Operator, ...] = (Operator.DELETE,)
+    files: tuple[str, ...] = ()
+    changed: Mapping[str, Collection[range]] | None = None
+    sample: int | None = None
+
+
+@record
+class ChosenUnit:
+    """A unit with the scripts that read its file, and the number of cases whose requests contain it."""
+
+    unit: Unit
+    scripts: frozenset[str]
+    cases: int = 0
+
+
+@record
+class FoundUnits:
+    """The units in the order in which they are measured, and why files have none."""
+
+    units: tuple[ChosenUnit, ...]
+    skipped: Mapping[str, str]
+
+
+def choose_units(
+    choice: Choice, unedited: UneditedTree, copy: TreeCopy, plan: Plan, tree: Tree, folder: str
+) -> FoundUnits:
+    """Find the units of all files that suites read, and order them: those that a change touches come first.
+
+    Args:
+        choice: which units to measure.
+        unedited: which files suites read, and what they ask.
+        copy: the files.
+        plan: the suites, which are never edited.
+        tree: the files of the repository.
+        folder: the project in the repository.
+    """
+    found, skipped = list[ChosenUnit](), dict[str, str]()
+    requests = {text for texts in unedited.requests.values() for text in texts}
+    for path in _list_paths(choice, unedited, tree):
+        readers = unedited.list_readers(path) or frozenset(each.name for each in plan.launches)
+        if is_measuring_file(path, plan, tree, folder):
+            continue
+        content = copy.read(path)
+        if content is None:
+            skipped[path] = "it is a link, or in a submodule"
+        elif holds_cases(content, unedited.inputs):
+            continue
+        elif reason := explain_skipped(path, content):
+            skipped[path] = reason
+        else:
+            units = find_units(path, content, choice.operators, requests=requests)
+            found += [ChosenUnit(each, readers, unedited.count_requests(each.text)) for each in units]
+    chosen = [each for each in found if _is_changed(each.unit, choice)] if choice.changed is not None else found
+    return FoundUnits(tuple(_order(chosen, choice.sample)), skipped)
+
+
+def _list_paths(choice: Choice, unedited: UneditedTree, tree: Tree) -> Iterator[str]:
+    """The files that suites read; where that is unknown, those that the user names."""
+    read = unedited.list_files()
+    if not choice.files:
+        yield from read
+        return
+    known = set(read)
+    for path in sorted({*known, *(tree.list_files() if unedited.unknown else ())}):
+        if any(fnmatchcase(path, glob) or path == glob for glob in choice.files):
+            yield path
+
+
+def _is_changed(unit: Unit, choice: Choice) -> bool:
+    first, last = unit.lines
+    return any(lines.start <= last and first < lines.stop for lines in (choice.changed or {}).get(unit.file, ()))
+
+
+def _order(units: Sequence[ChosenUnit], sample: int | None) -> list[ChosenUnit]:
+    """The units that many cases ask about first; a sample is drawn from all of them."""
+    chosen = list(units)
+    if sample is not None and sample < len(chosen):
+        chosen = random.Random(_SEED).sample(chosen, sample)
+    places = {id(each): place for place, each in enumerate(units)}
+    return sorted(chosen, key=lambda each: (-each.cases, places[id(each)]))

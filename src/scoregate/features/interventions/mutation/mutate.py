@@ -1,0 +1,253 @@
+"""Measure the units of a project, several at a time, until all are done or the budget is spent."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from scoregate import __version__
+from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edits import apply_edits
+from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
+from scoregate.features.interventions.mutation.budget import Budget
+from scoregate.features.interventions.mutation.chosen_units import Choice, ChosenUnit, FoundUnits, choose_units
+from scoregate.features.interventions.mutation.outcomes import Judgement, Measured, judge_units
+from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, measure_unedited
+from scoregate.features.interventions.mutation.unit_measurement import UnitMeasurement, count_rounds
+from scoregate.features.interventions.mutation.units import Unit
+from scoregate.kernel.host import git
+from scoregate.kernel.job.ports import Ports
+from scoregate.kernel.judge.judgement import LoadJudgeSteps
+from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.recording import read_conditions
+from scoregate.kernel.types.records import record
+
+_SLOWER, _LEAST_TIMEOUT_S = 5, 60.0
+_RESULTS = "units.jsonl"
+_MEASURED: TypeAdapter[Measured] = TypeAdapter(Measured)
+
+
+@record
+class MutationRequest:
+    """What to measure.
+
+    Attributes:
+        choice: which units.
+        budget: what may be spent.
+        copies: how many units are measured at a time.
+        print_line: prints what is measured now.
+    """
+
+    choice: Choice
+    budget: Budget
+    copies: int
+    print_line: Callable[[str], None]
+
+
+@record
+class MeasuredUnit:
+    """A unit, what was measured of it, and its outcome."""
+
+    chosen: ChosenUnit
+    measured: Measured
+    judgement: Judgement
+
+    @property
+    def unit(self) -> Unit:
+        """The unit."""
+        return self.chosen.unit
+
+
+@record
+class Mutation:
+    """What was measured.
+
+    Attributes:
+        units: the units that were measured.
+        left_out: the number of units that were not.
+        ended: why they were not; empty if all were.
+        problem: why nothing could be measured; empty if it could.
+        red: the gates that do not hold in the unedited tree.
+        skipped: why files that suites read have no units, by path.
+        unknown: why it is unknown which files a script reads, by its name.
+        cases: the names of all cases, by suite and hash.
+        calls: the number of calls of models that were made.
+        dollars: their cost, as far as prices are known.
+    """
+
+    units: tuple[MeasuredUnit, ...] = ()
+    left_out: int = 0
+    ended: str = ""
+    problem: str = ""
+    red: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    cases: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    calls: int = 0
+    dollars: float = 0.0
+
+
+async def mutate(
+    plan: Plan, settings: Settings, ports: Ports, load: LoadJudgeSteps, asked: MutationRequest
+) -> Mutation:
+    """Measure whether the evals notice edits, in copies of the work tree.
+
+    Raises:
+        ScoregateError: the work tree can't be copied, or its files can't be listed.
+    """
+    settings = settings.model_copy(update={"cache": "on"})  # what an edit doesn't change costs nothing
+    runs = EditedRuns(plan, settings, ports)
+    async with runs.open_copies(asked.copies):
+        asked.print_line("Measuring the unedited tree, in a copy.")
+        unedited = await measure_unedited(runs)
+        if problem := _explain_unmeasurable(unedited):
+            return Mutation(problem=problem, calls=runs.spent.calls, dollars=runs.spent.dollars)
+        slowest = max((each.duration_s for each in unedited.run.scripts), default=0.0)
+        runs.timeout_s = min(settings.timeout, max(_LEAST_TIMEOUT_S, _SLOWER * slowest))
+        tree = await read_project_tree(ports.root, settings)
+        async with open_tree_copy(ports.root, settings) as copy:
+            assert tree is not None  # else there is no copy
+            folder = find_folder(ports.root, tree)
+            found = await to_thread.run_sync(choose_units, asked.choice, unedited, copy, plan, tree, folder)
+            asked.print_line(_describe_costs(found, unedited, asked.budget))
+            measurement = UnitMeasurement(runs, unedited, load, count_rounds(len(found.units)))
+            queue = _Queue(asked, measurement, copy, found.units, await _open_results(ports, settings))
+            await queue.run()
+        return await to_thread.run_sync(_conclude, queue, found, unedited, runs)
+
+
+def _conclude(queue: _Queue, found: FoundUnits, unedited: UneditedTree, runs: EditedRuns) -> Mutation:
+    done = [(each, queue.results[number]) for number, each in enumerate(found.units) if number in queue.results]
+    judged = judge_units([measured for _, measured in done])
+    return Mutation(
+        tuple(MeasuredUnit(each, measured, one) for (each, measured), one in zip(done, judged, strict=True)),
+        len(found.units) - len(done),
+        queue.ended,
+        red=tuple(queue.measurement.list_red_gates()),
+        skipped=found.skipped,
+        unknown=unedited.unknown,
+        cases=unedited.names,
+        calls=runs.spent.calls,
+        dollars=runs.spent.dollars,
+    )
+
+
+def _explain_unmeasurable(unedited: UneditedTree) -> str:
+    """Why edits can't be compared with the unedited tree; empty if they can."""
+    if not unedited.run.end.complete:
+        return "the run of the unedited tree was stopped"
+    if failures := list(unedited.failures.values()):
+        return f"in a copy of the work tree, {failures[0]}"
+    if not any(len(suite.columns) for suite in unedited.run.suites):
+        return "no suite ran"
+    return ""
+
+
+def _describe_costs(found: FoundUnits, unedited: UneditedTree, budget: Budget) -> str:
+    files = len({each.unit.file for each in found.units})
+    text = f"{len(found.units):,} units of {files:,} files."
+    if not unedited.calls:
+        return f"{text} No calls of models were seen. Budget: {budget}."
+    expected = sum(each.cases or len(unedited.requests) for each in found.units) if unedited.requests else 0
+    most = f"about {expected:,}" if expected else f"at most {unedited.calls * len(found.units):,}"
+    return f"{text} They change {most} calls of models; cases that differ run again in both trees. Budget: {budget}."
+
+
+@dataclass
+class _Queue:
+    """Measures units in their order, and keeps each result on disk, so that an interrupted command can go on."""
+
+    asked: MutationRequest
+    measurement: UnitMeasurement
+    copy: TreeCopy
+    units: tuple[ChosenUnit, ...]
+    stored: _Results
+    results: dict[int, Measured] = field(default_factory=dict)
+    ended: str = ""
+    started: float = field(default_factory=time.monotonic)
+
+    async def run(self) -> None:
+        """Measure the units."""
+        for number, chosen in enumerate(self.units):
+            if (known := self.stored.known.get(_identify(chosen.unit))) is not None:
+                self.results[number] = known
+        numbers = iter([number for number in range(len(self.units)) if number not in self.results])
+        async with anyio.create_task_group() as tasks:
+            for _ in range(self.asked.copies):
+                tasks.start_soon(self._measure_next, numbers)
+
+    async def _measure_next(self, numbers: Iterator[int]) -> None:
+        runs = self.measurement.runs
+        for number in numbers:
+            stopped = "the command was stopped" if runs.ports.stop.is_set() else ""
+            self.ended = stopped or self.ended or self.asked.budget.explain_end(runs.spent, self.started)
+            if self.ended:
+                return
+            chosen = self.units[number]
+            first, last = chosen.unit.lines
+            self.asked.print_line(f"{number + 1:,} of {len(self.units):,}: {chosen.unit.file}:{first}-{last}")
+            measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts)
+            if not runs.ports.stop.is_set():
+                self.results[number] = measured
+                await to_thread.run_sync(self.stored.add, _identify(chosen.unit), measured)
+
+
+def edit_unit(copy: TreeCopy, unit: Unit) -> Contents:
+    """The contents of the files that a unit's edits change."""
+    contents = {}
+    for path in {each.path for each in unit.edits}:
+        edits = [each for each in unit.edits if each.path == path]
+        contents[path] = apply_edits(copy.read(path) or b"", edits)
+    return contents
+
+
+def _identify(unit: Unit) -> str:
+    return blake2b(to_json([unit.file, unit.operator, unit.text, unit.edits]), digest_size=8).hexdigest()
+
+
+@dataclass
+class _Results:
+    """The results on disk, of one state of the code and the settings."""
+
+    path: Path
+    known: dict[str, Measured] = field(default_factory=dict)
+
+    def add(self, unit: str, measured: Measured) -> None:
+        """Append the result of a unit."""
+        line = to_json({"unit": unit, "measured": measured}, inf_nan_mode="constants") + b"\n"
+        with self.path.open("ab") as file:
+            file.write(line)
+
+
+async def _open_results(ports: Ports, settings: Settings) -> _Results:
+    """The results of an earlier command at the same code and settings; others are deleted."""
+    conditions = await read_conditions(ports.root, settings, await git.read_work_tree(ports.root))
+    head = {"version": __version__, "code": conditions.code, "settings": conditions.settings}
+    return await to_thread.run_sync(_read_results, ports.reporting.context.out / _RESULTS, head)
+
+
+def _read_results(path: Path, head: Mapping[str, str | None]) -> _Results:
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    results = _Results(path)
+    with suppress(ValueError):
+        if lines and json.loads(lines[0]) == head and head["code"] is not None:
+            for line in lines[1:]:
+                with suppress(ValueError, KeyError, TypeError, ValidationError):  # a kill cuts the last line
+                    entry = json.loads(line)
+                    results.known[entry["unit"]] = _MEASURED.validate_python(entry["measured"])
+            return results
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(to_json(head) + b"\n")
+    return results

@@ -1,0 +1,201 @@
+"""The reports of a mutation: JSON, Markdown and one HTML page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from scoregate.features.interventions.mutation.mutate import MeasuredUnit, Mutation
+from scoregate.features.interventions.mutation.outcomes import Score, UnitOutcome, count_score
+from scoregate.kernel.report.markdown import code, prose
+from scoregate.kernel.report.text import excerpt, one_line
+from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
+
+TITLES = {
+    UnitOutcome.NOT_NOTICED: "Not noticed",
+    UnitOutcome.SEEN: "Seen, but no gate fails",
+    UnitOutcome.GATED: "A gate fails",
+    UnitOutcome.BETTER_WITHOUT: "Better without",
+    UnitOutcome.NOT_EXERCISED: "Changes no request and no output",
+    UnitOutcome.BROKEN: "The suites don't run without it",
+}
+_MOST_CASES, _MOST_UNITS, _LONGEST_TEXT = 10, 200, 2_000
+
+
+@record
+class MutationView:
+    """What reports show of a mutation.
+
+    Attributes:
+        mutation: what was measured.
+        score: the share of units that are noticed.
+        groups: the units by outcome, those that people should look at first.
+        blind: the names of cases that notice nothing.
+        sharp: the names of the cases that notice most, with the number of units.
+    """
+
+    mutation: Mutation
+    score: Score
+    groups: tuple[tuple[str, tuple[MeasuredUnit, ...]], ...]
+    blind: tuple[str, ...]
+    sharp: tuple[tuple[str, int], ...]
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        if self.mutation.problem:
+            return f"Could not be measured: {self.mutation.problem}."
+        if self.score.share is None:
+            return "No unit could be noticed or missed."
+        share = number_format.percent(self.score.share)
+        low, high = map(number_format.percent, (self.score.low, self.score.high))
+        noticed = f"{self.score.noticed:,} of {self.score.units:,} units"
+        return f"The evals notice {noticed} ({share}, 95 % interval {low} to {high})."
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What limits the result."""
+        mutation = self.mutation
+        if mutation.red:
+            yield f"These gates already fail without an edit, so they notice nothing: {'; '.join(mutation.red)}."
+        if mutation.left_out:
+            yield f"{mutation.left_out:,} more units were not measured: {mutation.ended}. The same command goes on."
+        for script, why in list(mutation.unknown.items())[:_MOST_CASES]:
+            yield f"{script} may read other files, which --files can name: {why}."
+        for path, why in list(mutation.skipped.items())[:_MOST_CASES]:
+            yield f"{path} has no units: {why}."
+        if mutation.calls:
+            paid = f", for ${mutation.dollars:,.2f}" if mutation.dollars else ""
+            yield f"{mutation.calls:,} calls of models were made{paid}."
+
+
+def make_view(mutation: Mutation) -> MutationView:
+    """What reports show of a mutation."""
+    noticing = Counter((case.suite, case.case) for each in mutation.units for case in each.judgement.cases)
+    names = {key: f"{key[0]}: {name or key[1]}" for key, name in mutation.cases.items()}
+    groups = (
+        (TITLES[outcome], tuple(each for each in mutation.units if each.judgement.outcome is outcome))
+        for outcome in TITLES
+    )
+    return MutationView(
+        mutation,
+        count_score([each.judgement for each in mutation.units]),
+        tuple((title, units) for title, units in groups if units),
+        tuple(sorted(names[key] for key in mutation.cases if key not in noticing)) if noticing else (),
+        tuple((names.get(key, key[1]), count) for key, count in noticing.most_common(_MOST_CASES)),
+    )
+
+
+def to_data(view: MutationView) -> dict[str, Any]:
+    """The result as JSON data."""
+    score, mutation = view.score, view.mutation
+    return {
+        "units": [_unit_data(each) for each in mutation.units],
+        "score": score.share,
+        "interval": [score.low, score.high] if score.units else None,
+        "noticed": score.noticed,
+        "left_out": mutation.left_out,
+        "ended": mutation.ended,
+        "problem": mutation.problem,
+        "red_gates": list(mutation.red),
+        "blind_cases": list(view.blind),
+        "sharp_cases": [{"case": name, "units": count} for name, count in view.sharp],
+        "calls": mutation.calls,
+        "cost": mutation.dollars,
+    }
+
+
+def _unit_data(each: MeasuredUnit) -> dict[str, Any]:
+    unit, judgement = each.unit, each.judgement
+    return {
+        "file": unit.file,
+        "lines": list(unit.lines),
+        "text": excerpt(unit.text, _LONGEST_TEXT),
+        "operator": unit.operator.value,
+        "outcome": judgement.outcome.value,
+        "cases": [case.name or case.case for case in judgement.cases],
+        "gates": list(each.measured.gates) if judgement.outcome is UnitOutcome.GATED else [],
+        "detectable": each.measured.detectable,
+        "reason": each.measured.broken,
+    }
+
+
+def describe_place(each: MeasuredUnit) -> str:
+    """The file and the lines of a unit."""
+    first, last = each.unit.lines
+    return f"{each.unit.file}:{first}" if first == last else f"{each.unit.file}:{first}-{last}"
+
+
+def describe_result(each: MeasuredUnit) -> str:
+    """What shows the outcome of a unit."""
+    measured, judgement = each.measured, each.judgement
+    if judgement.outcome is UnitOutcome.BROKEN:
+        return one_line(measured.broken, 300)
+    if judgement.outcome is UnitOutcome.NOT_NOTICED:
+        known = measured.detectable is not None
+        return (
+            f"a drop of {measured.detectable:.3f} would be noticed"
+            if known
+            else "how large a drop is noticed is unknown"
+        )
+    names = [case.name or case.case for case in judgement.cases]
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+    if judgement.outcome is UnitOutcome.GATED:
+        return "; ".join(filter(None, ("; ".join(measured.gates[:3]), shown)))
+    return shown
+
+
+def render_markdown(view: MutationView) -> str:
+    """The result in Markdown, as for an issue or the summary of a job."""
+    return "\n".join(_list_lines(view)) + "\n"
+
+
+def _list_lines(view: MutationView) -> Iterator[str]:
+    yield from ("## Would your evals notice?", "", str(prose(view.headline)), "")
+    for note in view.notes:
+        yield from (f"- {prose(note)}",)
+    for title, units in view.groups:
+        yield from ("", f"### {title} ({len(units):,})", "", "| Unit | Edit | Text | Result |", "|:--|:--|:--|:--|")
+        for each in units[:_MOST_UNITS]:
+            text = code(one_line(each.unit.text, 100))
+            yield f"| {code(describe_place(each))} | {each.unit.operator} | {text} | {prose(describe_result(each))} |"
+        yield from ([f"| … {len(units) - _MOST_UNITS:,} more | | | |"] if len(units) > _MOST_UNITS else [])
+    if view.sharp:
+        yield from ("", "### Cases that notice most", "")
+        yield from (f"- {code(name)}: {number_format.count(count, 'unit')}" for name, count in view.sharp)
+    if view.blind:
+        yield from ("", f"### Cases that notice nothing ({len(view.blind):,})", "")
+        yield ", ".join(str(code(name)) for name in view.blind[:_MOST_UNITS])
+
+
+def render_page(view: MutationView) -> str:
+    """The result as one HTML page."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    template = environment.get_template("page.html.j2")
+    return template.render(view=view, place=describe_place, result=describe_result, most=_MOST_UNITS, cut=_cut)
+
+
+def _cut(text: str) -> str:
+    return excerpt(text, _LONGEST_TEXT)
+
+
+def write_reports(view: MutationView, folder: Path) -> Sequence[Path]:
+    """Write all reports, and return their paths."""
+    import json
+
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {
+        "mutation.json": json.dumps(to_data(view), indent=2, ensure_ascii=False) + "\n",
+        "mutation.md": render_markdown(view),
+        "mutation.html": render_page(view),
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return [folder / name for name in contents]

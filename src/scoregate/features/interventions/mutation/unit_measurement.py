@@ -1,0 +1,273 @@
+"""Measure units: run the suites that read them in edited copies, and the cases that differ again in both trees."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import comb
+
+import anyio
+from anyio import to_thread
+
+from scoregate.errors import ScoregateError
+from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Broken, Contents, EditedRuns
+from scoregate.features.interventions.mutation.outcomes import LEVEL, Measured, TriedCase, is_hopeless, is_noisy
+from scoregate.features.interventions.mutation.unedited_tree import Signature, UneditedTree, sign_trial
+from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.gate.finding import Finding
+from scoregate.kernel.gate.run_rules import find_script_failures
+from scoregate.kernel.job.fresh_trials import FailingCase, find_level
+from scoregate.kernel.judge.judge import judge
+from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged, LoadJudgeSteps
+from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.types.amounts import Conclusion
+from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.confirmations import Confirmation, fisher_p, with_confirmations
+from scoregate.kernel.types.runs.run import Run
+
+LEAST_ROUNDS, _MOST_ROUNDS = 8, 14
+MOST_CASES = 20
+"""Of the cases that differ, so many run again."""
+_NOTE = "the unedited tree"
+
+
+def count_rounds(units: int) -> int:
+    """How many fresh trials a case needs in each tree, so that one that always fails can be noticed among the units.
+
+    The smallest k at which Fisher's p of k failures and k passes, 1 / C(2k, k), is below the level of one unit of all,
+    for the least of the three tests of a unit, and at least 8.
+    """
+    rounds = LEAST_ROUNDS
+    while rounds < _MOST_ROUNDS and 4 / comb(2 * rounds, rounds) > LEVEL / max(1, units):
+        rounds += 1
+    return rounds
+
+
+def count_more_rounds(rounds: int) -> int:
+    """How many fresh trials a case gets whose trials in one tree differ."""
+    return rounds * 3 // 2
+
+
+@dataclass
+class UnitMeasurement:
+    """Measures edited trees against the unedited one.
+
+    Attributes:
+        runs: run suites in copies of the tree.
+        unedited: what was measured of the tree without edits.
+        load: loads the steps of features, which judge.
+        rounds: how many fresh trials a case gets in each tree.
+    """
+
+    runs: EditedRuns
+    unedited: UneditedTree
+    load: LoadJudgeSteps
+    rounds: int = LEAST_ROUNDS
+    _base_tries: dict[FailingCase, list[bool]] = field(default_factory=dict)
+    _red: dict[frozenset[str], frozenset[tuple[str, ...]]] = field(default_factory=dict)
+    _count: int = 0
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def measure(self, contents: Contents, scripts: frozenset[str]) -> Measured:
+        """Measure an edit.
+
+        Args:
+            contents: the files that it changes.
+            scripts: the scripts that read them.
+        """
+        self._count += 1
+        folder = f"unit-{self._count}"
+        try:
+            return await self._measure(contents, scripts, folder)
+        except ScoregateError as error:
+            return Measured(broken=error.message)
+        finally:
+            shutil.rmtree(self.runs.ports.reporting.context.out / folder, ignore_errors=True)
+
+    async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str) -> Measured:
+        before = self.runs.spent.calls
+        async with self.runs.open_run(contents, lambda plan: _select(plan, scripts), folder=folder) as run:
+            first = await to_thread.run_sync(self._compare, run, scripts)
+        if isinstance(first, Measured):
+            return replace(first, calls=self.runs.spent.calls - before)
+        fell = await self._try_again(contents, first.list_cases(is_rise=False))
+        rose = await self._try_again(contents, first.list_cases(is_rise=True), is_rise=True)
+        measured = await to_thread.run_sync(self._judge, first, scripts, fell, rose)
+        return replace(measured, calls=self.runs.spent.calls - before)
+
+    def _compare(self, run: Run, scripts: frozenset[str]) -> Measured | _FirstRun:
+        failures = find_script_failures(run)
+        if new := [why for name, why in failures.items() if name not in self.unedited.failures]:
+            return Measured(broken=new[0])
+        if not run.end.complete:
+            return Measured(broken="the run was stopped")
+        if self._is_same(run, scripts):
+            return Measured(is_exercised=False)
+        return _FirstRun(run, self._judge_run(run, scripts))
+
+    def _is_same(self, run: Run, scripts: frozenset[str]) -> bool:
+        """Whether everything that was asked and answered is that of the unedited tree, byte for byte."""
+        known = {key: value for key, value in self.unedited.signatures.items() if key[0] in scripts}
+        found: dict[tuple[str, str, str, str, int], Signature] = {}
+        for suite in run.suites:
+            for trial in suite.cases:
+                case = FailingCase.make(suite, trial.hash)
+                found[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
+        is_known = all(each.is_known for each in known.values()) and scripts.isdisjoint(self.unedited.unknown)
+        return is_known and found == known
+
+    def _judge_run(self, run: Run, scripts: frozenset[str]) -> Judged:
+        sides = ComparedSides(
+            run,
+            Baseline(self.unedited.select(scripts), _NOTE),
+            self.runs.settings,
+            calibrations=self.runs.ports.reporting.calibrations,
+        )
+        return judge(sides, self.load)
+
+    async def _try_again(
+        self, contents: Contents, cases: Mapping[FailingCase, str], *, is_rise: bool = False
+    ) -> tuple[TriedCase, ...]:
+        """Fresh trials of cases in both trees; those of the unedited tree are shared by all units."""
+        chosen = dict(list(cases.items())[:MOST_CASES])
+        tries: dict[FailingCase, list[bool]] = {case: [] for case in chosen}
+        base: Mapping[FailingCase, Sequence[bool]] = {}
+        rounds, number = self.rounds if chosen else 0, 0
+        while number < rounds:
+            number += 1
+            base = await self._add_base_trials(chosen, number)
+            outcome = await self.runs.run_once(contents, list(chosen))
+            if isinstance(outcome, Broken):
+                break
+            for case, passed in outcome.items():
+                tries[case].append(passed)
+            tried = _list_tried(chosen, tries, base)
+            if number == self.rounds // 2 and is_hopeless(tried, is_rise=is_rise):
+                break
+            if number == self.rounds and is_noisy(tried):
+                rounds = count_more_rounds(self.rounds)
+        return _list_tried(chosen, tries, base)
+
+    async def _add_base_trials(self, cases: Iterable[FailingCase], count: int) -> Mapping[FailingCase, Sequence[bool]]:
+        """The trials of cases in the unedited tree, at least this many if they have results."""
+        async with self._lock:
+            missing = [case for case in cases if len(self._base_tries.setdefault(case, [])) < count]
+            if missing:
+                outcome = await self.runs.run_once(UNEDITED, missing)
+                for case, passed in () if isinstance(outcome, Broken) else outcome.items():
+                    self._base_tries[case].append(passed)
+            return {case: tuple(self._base_tries[case]) for case in cases}
+
+    def _judge(
+        self,
+        first: _FirstRun,
+        scripts: frozenset[str],
+        fell: tuple[TriedCase, ...],
+        rose: tuple[TriedCase, ...],
+    ) -> Measured:
+        confirmations = _confirm(fell)
+        judged = (
+            self._judge_run(with_confirmations(first.run, confirmations), scripts) if confirmations else first.judged
+        )
+        red = _list_red(judged.verdict.findings)
+        new = red.keys() - self._find_red(scripts)
+        rows = [row for row in judged.comparison.rows if row.delta is not None]
+        detectable = [row.estimate.detectable for row in rows if row.estimate.detectable is not None]
+        return Measured(
+            fell=fell,
+            rose=rose,
+            p_worse=min([1.0, *(row.p_worse * len(rows) for row in rows)]),
+            p_better=min([1.0, *(row.p_better * len(rows) for row in rows)]),
+            gates=tuple(sorted({red[each] for each in new})),
+            detectable=min(detectable, default=None),
+        )
+
+    def _find_red(self, scripts: frozenset[str]) -> frozenset[tuple[str, ...]]:
+        """The gates that do not hold in the unedited tree: they can notice nothing."""
+        if scripts not in self._red:
+            judged = self._judge_run(self.unedited.select(scripts), scripts)
+            self._red[scripts] = frozenset(_list_red(judged.verdict.findings))
+        return self._red[scripts]
+
+    def list_red_gates(self) -> list[str]:
+        """The names of the gates that do not hold in the unedited tree."""
+        everything = frozenset(each.name for each in self.runs.plan.launches)
+        judged = self._judge_run(self.unedited.select(everything), everything)
+        return sorted(set(_list_red(judged.verdict.findings).values()))
+
+
+@dataclass(frozen=True)
+class _FirstRun:
+    """The first run of an edited tree, and how it compares with the unedited one."""
+
+    run: Run
+    judged: Judged
+
+    def list_cases(self, *, is_rise: bool) -> dict[FailingCase, str]:
+        """The names of cases whose outcome differs, by case."""
+        comparison = self.judged.comparison
+        flips = comparison.newly_passing if is_rise else comparison.newly_failing
+        found = {
+            FailingCase.make(
+                comparison.run.suites[flip.suite], comparison.run.suites[flip.suite].columns.hashes[flip.row]
+            )
+            for flip in flips
+        }
+        found |= set() if is_rise else set(_list_new_errors(comparison))
+        names = {(index, trial.hash): trial.name for index, trial in _list_trials(self.run)}
+        places = {suite.label: index for index, suite in enumerate(self.run.suites)}
+        ordered = sorted(found, key=lambda each: (each.case, each.label))
+        return {each: names.get((places.get(each.label, -1), each.case), each.case) for each in ordered}
+
+
+def _list_trials(run: Run) -> Iterator[tuple[int, CaseResult]]:
+    for index, suite in enumerate(run.suites):
+        yield from ((index, trial) for trial in suite.cases)
+
+
+def _list_new_errors(comparison: Comparison) -> Iterator[FailingCase]:
+    """The cases that passed in the unedited tree, and have an error in the edited one."""
+    base_suites = comparison.base.suites if comparison.base is not None else ()
+    for index, base_index in comparison.pairs:
+        suite, base = comparison.run.suites[index], base_suites[base_index]
+        passed = {case for row, case in enumerate(base.columns.hashes) if base.columns.status(row) is Status.PASSED}
+        for row in suite.columns.errored_rows():
+            if suite.columns.hashes[row] in passed:
+                yield FailingCase.make(suite, suite.columns.hashes[row])
+
+
+def _list_tried(
+    names: Mapping[FailingCase, str],
+    tries: Mapping[FailingCase, Sequence[bool]],
+    base: Mapping[FailingCase, Sequence[bool]],
+) -> tuple[TriedCase, ...]:
+    return tuple(
+        TriedCase(case.label, case.case, name, tuple(tries[case]), tuple(base.get(case, ())))
+        for case, name in names.items()
+    )
+
+
+def _confirm(cases: Sequence[TriedCase]) -> list[Confirmation]:
+    tried = [each for each in cases if each.tries and each.base_tries]
+    level = find_level([fisher_p(each.tries, each.base_tries) for each in tried])
+    return [Confirmation(each.suite, each.case, each.tries, each.base_tries, level) for each in tried]
+
+
+def _list_red(findings: Iterable[Finding]) -> dict[tuple[str, ...], str]:
+    """The names of gates that do not hold, by what identifies them."""
+    return {
+        (each.rule, each.suite or "", each.evaluator or "", each.part or ""): describe_gate(each)
+        for each in findings
+        if each.conclusion is not Conclusion.PASSED
+    }
+
+
+def describe_gate(finding: Finding) -> str:
+    """The name of a gate, such as `Regression of support-bot: exact`."""
+    place = f" {finding.preposition} {finding.suite}" if finding.suite else ""
+    return f"{finding.title}{place}{f': {finding.evaluator}' if finding.evaluator else ''}"
+
+
+def _select(plan: Plan, scripts: frozenset[str]) -> Plan:
+    return replace(plan, launches=tuple(each for each in plan.launches if each.name in scripts))

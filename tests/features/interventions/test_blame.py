@@ -1,0 +1,65 @@
+"""`scoregate blame` and `explain_regressions`: which part of a change made cases fail."""
+
+from __future__ import annotations
+
+from tests.features.interventions.bot import BOT, PROMPT, write_bot
+from tests.features.interventions.test_tree_copy import digest_tree
+from tests.integration.host.conftest import Project
+from tests.integration.host.test_bases import keep_run
+
+LIMITS = "min_pass_rate = 0\nfail_on_regression = true\n"
+
+
+def break_greeting(project: Project) -> None:
+    """Change three places, one of which makes the case of the greeting fail."""
+    project.write("evals/prompt.md", PROMPT.replace("- Greet the customer.\n", "").replace("weather", "weather today"))
+    project.write("evals/bot.py", f"{BOT}\nUNUSED = 1\n")
+
+
+def test_the_hunk_that_made_a_case_fail_is_named(project: Project) -> None:
+    write_bot(project)
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    break_greeting(project)
+    assert project.scoregate("run", "--baseline", str(base)).exit_code == 1
+    before = digest_tree(project.root)
+    ran = project.scoregate("blame")
+    assert ran.exit_code == 0, ran.output
+    assert "Reverting evals/prompt.md line 3 restores 1 of 1 cases (p = " in ran.output
+    assert digest_tree(project.root) == before
+
+
+def test_a_gate_that_fails_asks_for_the_cause(project: Project) -> None:
+    write_bot(project, f'{LIMITS}explain_regressions = "auto"\n')
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    break_greeting(project)
+    ran = project.scoregate("run", "--baseline", str(base))
+    assert ran.exit_code == 1, ran.output
+    assert "Reverting evals/prompt.md line 3 restores 1 of 1 cases" in ran.comment
+    assert ran.result["sections"]["interventions"]["changes"] == [{"file": "evals/prompt.md", "first": 3, "last": 3}]
+    stored = project.scoregate("report", "--format", "markdown")
+    assert "Reverting evals/prompt.md line 3 restores" in stored.output
+
+
+def test_a_green_run_asks_for_no_cause(project: Project) -> None:
+    write_bot(project, f'{LIMITS}explain_regressions = "auto"\n')
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    project.write("evals/bot.py", f"{BOT}\nUNUSED = 1\n")
+    ran = project.scoregate("run", "--baseline", str(base))
+    assert ran.exit_code == 0, ran.output
+    assert "sections" not in ran.result or "interventions" not in ran.result["sections"]
+
+
+def test_without_the_commit_of_the_baseline_the_cause_is_not_known(project: Project) -> None:
+    write_bot(project)
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    break_greeting(project)
+    project.scoregate("run", "--baseline", str(base))
+    path = base / "run.json" if (base / "run.json").exists() else base / "run" / "run.json"
+    path.write_text(path.read_text().replace(project.git("rev-parse", "HEAD").strip(), "0" * 40))
+    ran = project.scoregate("blame", "--baseline", str(base))
+    assert ran.exit_code == 3, ran.output
+    assert "The cause of the drop is not known: the baseline's commit is not in this repository" in ran.output

@@ -1,0 +1,112 @@
+"""`scoregate mutate` on a bot whose rules some cases notice, and others don't."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import Any
+
+import pytest
+from tests.features.interventions.bot import PROMPT, write_bot
+from tests.features.interventions.test_tree_copy import digest_tree
+from tests.integration.host.conftest import Project
+from tests.waiting import wait_until
+
+OUTCOMES = {
+    "Greet the customer.": "gated",
+    "Name prices in euros.": "gated",
+    "Refuse refunds.": "better_without",
+    "Mention the weather.": "not_noticed",
+    "Explain nothing of this.": "not_exercised",
+}
+
+
+def read_result(project: Project) -> dict[str, Any]:
+    path = project.root / "scoregate-out/mutate/mutation.json"
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def list_outcomes(result: dict[str, Any]) -> dict[str, str]:
+    return {each["text"].strip().removeprefix("- "): each["outcome"] for each in result["units"]}
+
+
+def test_each_rule_of_a_prompt_is_deleted_once(project: Project) -> None:
+    write_bot(project)
+    before = digest_tree(project.root)
+    ran = project.scoregate("mutate")
+    assert ran.exit_code == 0, ran.output
+    result = read_result(project)
+    assert list_outcomes(result) == OUTCOMES, ran.output
+    assert (result["noticed"], result["score"]) == (2, pytest.approx(2 / 3))
+    greeting = next(each for each in result["units"] if "Greet" in each["text"])
+    assert (greeting["file"], greeting["lines"], greeting["operator"]) == ("evals/prompt.md", [3, 3], "delete")
+    assert greeting["cases"] == ["greeting"]
+    assert greeting["gates"] == ["Broken cases of bot"]
+    assert result["blind_cases"] == []
+    assert "The evals notice 2 of 3 units" in ran.output
+    page = (project.root / "scoregate-out/mutate/mutation.html").read_text(encoding="utf-8")
+    assert "Mention the weather." in page
+    assert digest_tree(project.root) == before
+    assert project.git("worktree", "list").count("\n") == 1
+
+    # A second command reads the results of the first one, and measures nothing but the unedited tree.
+    again = project.scoregate("mutate", "--json")
+    assert list_outcomes(read_result(project)) == OUTCOMES
+    assert " of 5: evals/prompt.md" not in again.output
+
+    project.write("evals/prompt.md", PROMPT.replace("- Mention the weather.\n", "- Mention the weather!\n"))
+    since = project.scoregate("mutate", "--since", "HEAD")
+    assert list_outcomes(read_result(project)) == {"Mention the weather!": "not_noticed"}, since.output
+
+
+def test_without_a_gate_on_changes_what_is_seen_fails_nothing(project: Project) -> None:
+    write_bot(project, "min_pass_rate = 0\n")
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    ran = project.scoregate("mutate", "--sample", "1")
+    assert list_outcomes(read_result(project)) == {"Greet the customer.": "seen"}, ran.output
+
+
+def test_a_gate_that_fails_anyway_notices_nothing(project: Project) -> None:
+    write_bot(project, "min_pass_rate = 1\n")
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    ran = project.scoregate("mutate")
+    result = read_result(project)
+    assert list_outcomes(result) == {"Greet the customer.": "seen"}, ran.output
+    assert result["red_gates"] == ["Pass rate of bot"]
+    assert "These gates already fail without an edit, so they notice nothing: Pass rate of bot." in ran.output
+
+
+def test_a_tree_that_cannot_be_measured_ends_with_exit_code_3(project: Project) -> None:
+    write_bot(project)
+    project.write("evals/bot.py", "raise RuntimeError('no bot')\n")
+    ran = project.scoregate("mutate")
+    assert ran.exit_code == 3, ran.output
+    assert "Could not be measured: in a copy of the work tree, " in ran.output
+
+
+def test_an_edit_after_which_nothing_runs_is_broken(project: Project) -> None:
+    write_bot(project)
+    project.write("evals/prompt.md", "Be kind.\n")
+    lines = ("import json, pathlib", "path = pathlib.Path(__file__).with_name('config.json')")
+    project.write("evals/bot.py", "\n".join([*lines, "answer = json.loads(path.read_text())['word'].join", ""]))
+    project.write("evals/config.json", '{"word": "hello EUR refund granted"}\n')
+    ran = project.scoregate("mutate", "--files", "*.json")
+    outcomes = [(each["outcome"], each["reason"]) for each in read_result(project)["units"]]
+    assert [name for name, _ in outcomes] == ["broken"], ran.output
+    assert "KeyError" in outcomes[0][1]
+
+
+def test_a_killed_command_leaves_the_tree_as_it_was_and_goes_on(project: Project) -> None:
+    write_bot(project)
+    before = digest_tree(project.root)
+    results = project.root / "scoregate-out/mutate/units.jsonl"
+    process = project.start("mutate", "--copies", "1")
+    wait_until(lambda: results.is_file() and results.read_bytes().count(b"\n") >= 3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert digest_tree(project.root) == before
+    known = results.read_bytes().count(b"\n") - 1
+    ran = project.scoregate("mutate")
+    assert list_outcomes(read_result(project)) == OUTCOMES, ran.output
+    assert sum(" of 5: evals/prompt.md" in line for line in ran.output.splitlines()) <= 5 - known
