@@ -103,8 +103,9 @@ LONG = (
 )  # fmt: skip
 
 
-# What plain `pytest` leaves out: packages of other languages, a package index, a container.
-LEFT_OUT = ("network", "foreign", "container")
+# What plain `pytest` leaves out: what starts suites, commands and browsers, and what needs a package index, packages of
+# other languages or a container. These tests take two thirds of the time.
+LEFT_OUT = ("process", "browser", "network", "foreign", "container")
 PLAIN = " and ".join(f"not {marker}" for marker in LEFT_OUT)
 
 
@@ -116,12 +117,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Without a path, an expression of markers or `--all`, leave out what needs more than Python and git."""
+    """Without a path, an expression of markers or `--all`, leave out what needs more than this process and git."""
     if missing := [path for paths in MARKERS.values() for path in paths if not (TESTS / path).exists()]:
         raise pytest.UsageError(f"tests/conftest.py sets markers on what does not exist: {', '.join(missing)}")
     is_plain = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.markexpr
     if is_plain and not config.option.all:
         config.option.markexpr = PLAIN
+        if not config.option.hypothesis_profile:
+            settings.load_profile("fast")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -141,8 +144,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         paths = (TESTS / path for marker in LEFT_OUT for path in MARKERS[marker])
         files = {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
         terminalreporter.write_line(
-            f"Left out: the tests of {len(files)} files, which need a package index, packages of other languages or "
-            "a container. `.venv/bin/nox -s all` runs them, too."
+            f"Left out: the tests of {len(files)} files, which start suites, commands or a browser, or need a package "
+            "index, packages of other languages or a container. `.venv/bin/nox -s all` runs them, too."
         )
 
 
