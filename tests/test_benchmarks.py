@@ -27,7 +27,9 @@ def import_benchmark(name: str) -> Iterator[Any]:
         sys.path.remove(str(BENCHMARKS))
 
 
-@pytest.mark.parametrize("script", ["calibration.py", "compare_speed.py", "mutants.py", "redact_speed.py"])
+@pytest.mark.parametrize(
+    "script", ["calibration.py", "compare_speed.py", "interventions.py", "mutants.py", "redact_speed.py"]
+)
 def test_it_starts(script: str) -> None:
     process = subprocess.run(
         [sys.executable, str(BENCHMARKS / script), "--help"], capture_output=True, text=True, check=False
@@ -160,3 +162,19 @@ def test_two_scorers_are_compared_on_answers_with_two_scores() -> None:
     assert found.ranks == pytest.approx(0.9487, abs=1e-4)
     assert constant is None
     assert [line.partition(" (")[0] for line in found.largest] == ["1, none: 0.50 and 1.00", "4, none: 0.25 and 0.75"]
+
+
+@pytest.mark.parametrize("kind", ["one", "some", "together", "either"])
+def test_the_search_names_the_guilty_hunks_of_simulated_pull_requests(kind: str) -> None:
+    with import_benchmark("interventions") as benchmark:
+        found = benchmark.survey_causes(kind, 0.05, 10)
+    (stratum,) = found.strata
+    assert [answer.accused for answer in stratum.answers] == [False] * 10
+    assert sum(answer.named for answer in stratum.answers) >= 9
+
+
+def test_the_search_names_no_hunk_if_nothing_fell() -> None:
+    with import_benchmark("interventions") as benchmark:
+        found = benchmark.survey_causes("none", 0.05, 10)
+    (stratum,) = found.strata
+    assert not any(answer.accused or answer.named for answer in stratum.answers)

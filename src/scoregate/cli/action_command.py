@@ -13,7 +13,7 @@ from scoregate.errors import ScoregateError, UsageError
 from scoregate.kernel.host.isolation.workspace import separate_accounts
 from scoregate.kernel.host.user_ids import give_folder
 
-COMMANDS = ("run", "publish", "plan", "merge", "answer")
+COMMANDS = ("run", "publish", "plan", "merge", "answer", "mutate")
 # The inputs of each command that are options and no settings.
 _OPTIONS = {
     "run": ("shard", "partition"),
@@ -21,6 +21,7 @@ _OPTIONS = {
     "merge": ("expect",),
     "answer": ("app-token",),
     "publish": ("run-result",),
+    "mutate": ("budget", "since"),
 }
 
 
@@ -32,7 +33,7 @@ def command() -> int:
         raise UsageError(f"input command: {name!r:.80} is unknown; use one of {', '.join(COMMANDS)}")
     target: click.Command = importlib.import_module(f"scoregate.cli.{name}_command").command
     try:
-        with separate_accounts(os.environ) if name == "run" else contextlib.nullcontext():
+        with separate_accounts(os.environ) if name in ("run", "mutate") else contextlib.nullcontext():
             code: int = target.main(_arguments(name), prog_name=f"scoregate {name}", standalone_mode=False)
     finally:
         with contextlib.suppress(ScoregateError):  # the error of the command counts

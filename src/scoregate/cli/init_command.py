@@ -27,6 +27,7 @@ from scoregate.kernel.run.plan import DiscoveredSuites
 
 EXAMPLE_SUITE, WORKFLOW = "evals/eval_hours.py", ".github/workflows/evals.yml"
 COMMANDS_WORKFLOW = ".github/workflows/scoregate-commands.yml"
+MUTATE_WORKFLOW = ".github/workflows/scoregate-mutate.yml"
 AGENTS_FILE, SKILL_FILE = "AGENTS.md", ".agents/skills/scoregate-evals/SKILL.md"
 # The first line of the section in AGENTS.md.
 _AGENTS_MARK = "<!-- scoregate -->"
@@ -52,8 +53,11 @@ _OWN_ACTION = f"{_REPOSITORY}@{_TAG}"
     "--cases", metavar="FILE", help="Also write a file of cases: .csv with its header, .yaml or .json with its schema."
 )
 @click.option("--commands", is_flag=True, help="Also write a workflow for commands in comments on pull requests.")
+@click.option(
+    "--mutate", is_flag=True, help="Also write a weekly workflow: would the evals notice a deleted instruction?"
+)
 @click.option("--agents", is_flag=True, help="Also write a section of AGENTS.md and a skill for coding agents.")
-def command(folder: Path, *, cases: str | None, commands: bool, agents: bool) -> None:
+def command(folder: Path, *, cases: str | None, commands: bool, mutate: bool, agents: bool) -> None:
     """Write settings and a workflow into FOLDER. Existing files stay.
 
     The settings make suites of the evals of other frameworks, such as promptfoo. Without any suite, an example is
@@ -63,7 +67,7 @@ def command(folder: Path, *, cases: str | None, commands: bool, agents: bool) ->
     branch, suites = anyio.run(_inspect, folder) if folder.is_dir() else (None, DiscoveredSuites())
     has_settings = find_settings_table(folder) != (OWN_FILE, "") or (folder / OWN_FILE).exists()
     written = set[str]()
-    own = list(_make_files(folder, branch, suites, with_commands=commands, with_skill=agents))
+    own = list(_make_files(folder, branch, suites, with_commands=commands, with_mutation=mutate, with_skill=agents))
     for name, text in _add_cases(cases, own) if cases else own:
         exists = os.path.lexists(folder / name)  # a link to nothing stays, too
         if exists or (name == OWN_FILE and has_settings):
@@ -90,7 +94,7 @@ def _explain(
     unwritten = [each for each in frameworks if has_settings or (each.command is None and not each.suite_paths)]
     lines = list(explain_settings(unwritten, folder))
     yield from ("", *lines) if lines and lines[0] else lines
-    if written & {WORKFLOW, COMMANDS_WORKFLOW} and not _find_own_commit():
+    if written & {WORKFLOW, COMMANDS_WORKFLOW, MUTATE_WORKFLOW} and not _find_own_commit():
         yield ""
         yield f"The workflow names the action by a tag, which can move: {_OWN_ACTION}"
         yield f"To pin it, replace {_TAG} by the commit that this prints:"
@@ -159,7 +163,13 @@ async def _inspect(folder: Path) -> tuple[str | None, DiscoveredSuites]:
 
 
 def _make_files(
-    folder: Path, branch: str | None, suites: DiscoveredSuites, *, with_commands: bool, with_skill: bool
+    folder: Path,
+    branch: str | None,
+    suites: DiscoveredSuites,
+    *,
+    with_commands: bool,
+    with_mutation: bool,
+    with_skill: bool,
 ) -> Iterator[tuple[str, str]]:
     """The names of files and their texts."""
     from scoregate.features.costs.named_models import find_key_secrets
@@ -177,6 +187,8 @@ def _make_files(
     yield WORKFLOW, workflow if branch is None else workflow.replace("branches: [main]", f"branches: [{branch}]")
     if with_commands:
         yield COMMANDS_WORKFLOW, _make_workflow("commands_workflow.yml", keys)
+    if with_mutation:
+        yield MUTATE_WORKFLOW, _make_workflow("mutate_workflow.yml", keys)
     if with_skill:
         yield SKILL_FILE, _read_template("SKILL.md")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import click
+from anyio import to_thread
 
 from scoregate.cli.options import (
     load_gate_settings,
@@ -25,13 +26,15 @@ from scoregate.features.interventions.edited_trees.changed_lines import list_cha
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice
-from scoregate.features.interventions.mutation.mutate import Mutation, MutationRequest, mutate
+from scoregate.features.interventions.mutation.mutate import MutationRequest, mutate
 from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.report import (
+    PAGE,
     MutationView,
     describe_place,
     describe_result,
     make_view,
+    render_markdown,
     to_data,
     write_reports,
 )
@@ -96,17 +99,16 @@ def command(
     choice = Choice(tuple(map(Operator, names)), files, sample=sample)
     with lock_output(root / settings.out, root):
         request = MutationRequest(choice, Budget.parse(budget), copies, print_warning)
-        mutation = anyio.run(_mutate, root, settings, request, since)
-        view = make_view(mutation)
-        paths = write_reports(view, root / settings.out)
+        view = anyio.run(_mutate, root, settings, request, since)
     if json_:
         print_json(to_data(view))
     else:
-        _print(view, paths[-1].relative_to(root))
-    return _UNMEASURABLE if mutation.problem else 0
+        _print(view, f"{settings.out}/{PAGE}")
+    return _UNMEASURABLE if view.mutation.problem else 0
 
 
-async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> Mutation:
+async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> MutationView:
+    """Measure the project, and write the reports: within a job, also its summary."""
     if since is not None:
         changed = await list_changed_lines(root, since)
         request = replace(request, choice=replace(request.choice, changed=changed))
@@ -125,10 +127,15 @@ async def _mutate(root: Path, settings: Settings, request: MutationRequest, sinc
             ) as ports,
         ):
             settings, plan = await plan_suites(settings, ports)
-            return await mutate(plan, settings, ports, load_steps, request)
+            view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
+            await to_thread.run_sync(write_reports, view, context.out, context.redact)
+            if context.connection is not None and (summary := context.connection.github.summary) is not None:
+                with summary.open("a", encoding="utf-8") as file:
+                    file.write(context.redact.text(render_markdown(view)))
+            return view
 
 
-def _print(view: MutationView, page: Path) -> None:
+def _print(view: MutationView, page: str) -> None:
     for title, units in view.groups:
         print_line(f"{title} ({len(units):,})")
         rows = [

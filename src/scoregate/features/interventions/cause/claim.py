@@ -53,8 +53,12 @@ class Claim:
         trials = [[passed for each, passed in self._trials[tree] if each == case] for case in self._cases]
         return sum(2 * sum(each) > len(each) for each in trials)
 
-    async def is_only(self, chosen: Tree, others: Tree) -> bool:
-        """Whether other hunks restore less than the set, and not visibly more than none."""
+    async def is_only(self, chosen: Tree, others: Tree, head: Sequence[tuple[str, bool]]) -> bool:
+        """Whether other hunks restore less than the set, and not visibly more than none.
+
+        `head` are further trials of the head, which the search has used.
+        """
+        self._trials.setdefault(Tree(), []).extend(head)
         for tree in (chosen, others, Tree()):
             await self._complete(tree)
         is_less = self._compare(others, chosen, self._cases) <= LEVEL

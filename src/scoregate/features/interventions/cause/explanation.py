@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 from anyio import to_thread
@@ -56,7 +56,8 @@ class Explanation:
         changes: the parts of the change that caused it together; empty if that is not known.
         reason: why it is not known.
         restored: how many of the cases pass without these parts.
-        cases: how many cases fall again with the change.
+        cases: how many cases were tried: a sample of those that fall again with the change.
+        fell: how many cases fell in the run.
         p: the p that a part could be left out, in (0, 1].
         is_only: whether no other part restores them.
         others: parts whose reversal restores them as well.
@@ -69,6 +70,7 @@ class Explanation:
     reason: str = ""
     restored: int = 0
     cases: int = 0
+    fell: int = 0
     p: float = 1.0
     is_only: bool = False
     others: tuple[RevertedLines, ...] = ()
@@ -124,7 +126,7 @@ async def explain_drop(
             outcome = await find_cause(change.hunks, names[: len(fell)], names[len(fell) :], trees.measure, most)
     except ScoregateError as error:
         return Explanation(reason=error.message)
-    return _describe(outcome, change, trees.trials)
+    return replace(_describe(outcome, change, trees.trials), fell=len(comparison.newly_failing))
 
 
 def _describe(outcome: Outcome, change: _Change, trials: int) -> Explanation:
@@ -143,7 +145,7 @@ def _describe(outcome: Outcome, change: _Change, trials: int) -> Explanation:
     if isinstance(outcome, NoSingleCause):
         reason = "no single change explains it"
     elif isinstance(outcome, NotReproduced):
-        reason = "in further trials, the cases fail no more often than without the change"
+        reason = "in further trials, the cases do not fall again"
     else:
         reason = f"not decided: {outcome.reason}"
     return Explanation(reason=reason, not_reverted=change.left_out, trials=trials)

@@ -40,6 +40,7 @@ class MeasuredTrees:
     def __init__(self, measure: Measure, budget: int) -> None:
         self._measure, self._left = measure, budget
         self._trials: dict[Tree, dict[str, list[bool]]] = {}
+        self._broken: dict[Tree, str] = {}
 
     async def add(self, tree: Tree, cases: Sequence[str], rounds: int = 1) -> list[tuple[str, bool]]:
         """Run cases, and return each with whether it passed, in the order of rounds.
@@ -48,11 +49,14 @@ class MeasuredTrees:
             NotDecidedError: the budget is too small for them.
             DoesNotRunError: the tree doesn't run.
         """
+        if tree in self._broken:
+            raise DoesNotRunError(tree, self._broken[tree])
         self._left -= len(cases) * rounds
         if self._left < 0:
             raise NotDecidedError("the budget ends before the trials say which change it is")
         found = await self._measure(tree, cases, rounds)
         if isinstance(found, Broken):
+            self._broken[tree] = found.reason
             raise DoesNotRunError(tree, found.reason)
         known = self._trials.setdefault(tree, {})
         for case, trials in found.items():

@@ -23,15 +23,18 @@ from scoregate.kernel.types.runs.confirmations import fisher_p
 MOST_UNITS = 3
 """How many hunks, or groups of hunks that only run together, a cause has at most."""
 _MOST_MERGES = 8
+# Up to this p the drop may be real, although the level isn't reached.
+_HINT = 0.2
 # The first trials, which find the cases that fall again: a batch, the cases that are enough, rounds.
 _SAMPLE, _ENOUGH, _MOST_ROUNDS = 12, 7.5, 3
 # A reversal restores cases if their trials are this much likelier if it restores this part of them, rather than the
 # rest. If it restores half of them, it counts as either.
-_CERTAINTY, _PART, _BATCH, _MOST_TRIALS = log(30), 0.75, 6, 24
+_CERTAINTY, _PART, _BATCH, _MOST_TRIALS = log(30), 0.75, 6, 30
 # It does not restore a case whose trials are this much likelier if it doesn't.
 _CASE_CERTAINTY, _CASE_ROUNDS = log(10), 4
 # Another cause is looked for if this part of the cases is left.
 _LEFT = 1 / 8
+_UNCONFIRMED = "further trials don't confirm what the first ones say"
 _Predicate: TypeAlias = Callable[[Tree], Awaitable[bool]]
 
 
@@ -103,7 +106,7 @@ async def find_cause(
         side = "without the change" if error.tree else "with the change"
         return Undecided(f"the cases don't run {side}: {error}")
     except _TooManyError:
-        return NoSingleCause()
+        return Undecided(_UNCONFIRMED) if search.failed else NoSingleCause()
 
 
 class _Search:
@@ -120,12 +123,13 @@ class _Search:
         self.paths, self.trees = [hunk.path for hunk in hunks], trees
         self.units = [Tree({at}) for at in range(len(hunks))]
         self.head, self.base, self.good = Tree(), Tree(range(len(hunks))), list[str]()
-        self.certainty, self.gain, self.loss, self.case_gain = _CERTAINTY, 0.0, 0.0, 0.0
+        self.certainty, self.gain, self.loss, self.case_gain, self.flips = _CERTAINTY, 0.0, 0.0, 0.0, 0.0
+        self.head_again = list[tuple[str, bool]]()
         self.failed = self.merges = 0
 
     async def run(self) -> Outcome:
         """Find a set of units that restores most cases and claim it; then one for the rest, and so on."""
-        if not await self._is_reproduced():
+        if not self.fell or not await self._is_reproduced():
             return NotReproduced()
         chosen, cases, p, claim = self.head, self.good, 0.0, Claim(self.trees, self.good)
         while not chosen or len(cases) > _LEFT * len(self.good):
@@ -144,7 +148,6 @@ class _Search:
     async def _is_reproduced(self) -> bool:
         """Whether cases fall again, compared with the tree in which everything is reverted."""
         for _ in range(_MOST_ROUNDS):
-            is_fallen = False
             for first in range(0, len(self.fell), _SAMPLE):
                 for tree in (self.head, self.base):
                     await self.trees.add(tree, self.fell[first : first + _SAMPLE])
@@ -157,6 +160,8 @@ class _Search:
                     return False
             if is_fallen and self.good:
                 return True
+        if fisher_p(head, base) <= _HINT:
+            raise NotDecidedError("the cases fall too seldom in fresh trials")
         return False
 
     def _list_good(self) -> list[str]:
@@ -178,11 +183,20 @@ class _Search:
         failed = (head.count(False) + 1) / (len(head) + 2)
         real = min(1.0, max(0.1, (failed - flips) / (1 - 2 * flips)))
         chance = (1 - real) * flips / (real * (1 - flips) + (1 - real) * flips)
-        passes = chance * (1 - flips) + (1 - chance) * flips
+        self._set_weights(flips, chance * (1 - flips) + (1 - chance) * flips)
+        return 1 - chance
+
+    def _set_weights(self, flips: float, passes: float) -> None:
+        """Set the weights for how often good cases fail in the base, and pass in the head."""
         mostly, hardly = (passes + part * (1 - flips - passes) for part in (_PART, 1 - _PART))
         self.gain, self.loss = log(mostly / hardly), log((1 - mostly) / (1 - hardly))
-        self.case_gain = log((1 - flips) / flips)
-        return 1 - chance
+        self.flips, self.case_gain = flips, log((1 - flips) / flips)
+
+    async def _measure_head_again(self) -> None:
+        """Learn how often good cases pass in the head; they were chosen because they failed there."""
+        self.head_again = await self.trees.add(self.head, self.good)
+        passed = sum(passed for _, passed in self.head_again)
+        self._set_weights(self.flips, min(0.9 - self.flips, (passed + 0.5) / (len(self.head_again) + 1)))
 
     async def _find_next(self, chosen: Tree, cases: Sequence[str]) -> tuple[Claim, Sequence[Tree], float]:
         """The claim of the smallest set that restores cases together with `chosen`, which doesn't; the set, and its p.
@@ -205,7 +219,7 @@ class _Search:
                 self.certainty *= 2
             except DoesNotRunError as error:
                 await self._merge(error)
-        raise NotDecidedError("further trials don't confirm what the first ones say")
+        raise NotDecidedError(_UNCONFIRMED)
 
     async def _restores(self, tree: Tree, cases: Sequence[str], *, in_doubt: bool | None = None) -> bool:
         """Whether a reversal restores cases, by few trials if they are clear; if none are, `in_doubt`, or the odds."""
@@ -214,6 +228,9 @@ class _Search:
             score = trials.count(True) * self.gain + trials.count(False) * self.loss
             if abs(score) >= self.certainty:
                 return score > 0
+            if len(trials) >= 2 * _BATCH and not self.head_again:
+                await self._measure_head_again()
+                continue
             if len(trials) >= _MOST_TRIALS:
                 return score > 0 if in_doubt is None else in_doubt
             chosen = sorted(cases, key=lambda case: len(self.trees.list_of_case(tree, case)))[:_BATCH]
@@ -274,7 +291,11 @@ class _Search:
         unit = inside[-1]
         others = [each for each in self.units if each not in inside]
         others.sort(key=lambda each: self.paths[min(each)] != self.paths[min(unit)])
-        needed = await self._pick(others, Tree().union(*inside), self._runs, self._runs, len(others))
+        row = Tree().union(*inside)
+        needed = await self._pick(others, row, self._runs, self._runs, len(others))
+        for each in tuple(needed):  # others may have needed it while the set was looked for
+            rest = [other for other in needed if other != each]
+            needed = rest if await self._runs(row.union(*rest)) else needed
         merged = {unit: unit.union(*needed)}
         self.units = [merged.get(each, each) for each in self.units if each not in needed]
 
@@ -296,14 +317,14 @@ class _Search:
         self, chosen: Tree, units: Sequence[Tree], cases: Sequence[str]
     ) -> tuple[Claim, Sequence[Tree], float]:
         """Units of which none can be left out, and the p. Those that can be are dropped, and the others tried again."""
-        claim = Claim(self.trees, self.good)
-        while units and cases and self.failed < MOST_FAILED:
-            needed, p = await claim.test(chosen, units, cases)
+        while units and self.failed < MOST_FAILED:
+            claim = Claim(self.trees, self.good)
+            needed, p = await claim.test(chosen, units, cases) if cases else ((), 1.0)
             if len(needed) == len(units):
                 return claim, units, p
             self.failed += 1
-            units, claim = needed, Claim(self.trees, self.good)
-        return claim, (), 1.0
+            units = needed
+        return Claim(self.trees, self.good), (), 1.0
 
     async def _describe(self, chosen: Tree, p: float, claim: Claim) -> Cause:
         """The cause with what else is known of it, as far as the budget goes."""
@@ -311,7 +332,7 @@ class _Search:
         try:
             restored = await claim.count_restored(chosen)
             others = await self._find_running(self.base - chosen)
-            is_only = await claim.is_only(chosen, others)
+            is_only = await claim.is_only(chosen, others, self.head_again)
             if not is_only:
                 alternative = await self._find_alternative(others)
             breaks_others = await self._breaks_others(chosen)
@@ -322,9 +343,11 @@ class _Search:
 
     async def _find_running(self, tree: Tree) -> Tree:
         """The tree, without hunks that need others to run."""
-        while tree and not await self._runs(tree):
-            tree -= (await self._find_broken_row([unit for unit in self.units if unit <= tree]))[-1]
-        return tree
+        units = [unit for unit in self.units if unit <= tree]
+        while units and not await self._runs(Tree().union(*units)):
+            broken = (await self._find_broken_row(units))[-1]
+            units = [unit for unit in units if unit != broken]
+        return Tree().union(*units)
 
     async def _find_alternative(self, others: Tree) -> Tree:
         """The smallest set of other hunks that restores the cases as well; empty if all of them don't."""
@@ -338,6 +361,7 @@ class _Search:
 
     async def _breaks_others(self, chosen: Tree) -> bool:
         """Whether the reversal breaks cases that did not fall."""
-        cases = self.controls[:_BATCH]
+        if not (cases := self.controls[:_BATCH]):
+            return False
         after, before = [await self.trees.add(tree, cases) for tree in (chosen, self.head)]
         return fisher_p([passed for _, passed in after], [passed for _, passed in before]) <= LEVEL

@@ -26,8 +26,8 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
     if not found.changes:
         yield f"The cause of the drop is not known: {found.reason}."
     else:
-        places, count = _list_places(found.changes), f"{found.restored:,} of {found.cases:,} cases"
-        yield f"Reverting {places} restores {count} ({number_format.p_value(found.p)}).{_describe_others(found)}"
+        places, p = _list_places(found.changes), number_format.p_value(found.p)
+        yield f"Reverting {places} restores {_count_restored(found)} ({p}).{_describe_others(found)}"
         if found.breaks_others:
             yield f"Without {places}, other cases fail."
     if found.not_reverted:
@@ -35,6 +35,13 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
         yield f"Also changed, and not reverted here: {names}."
     if found.trials:
         yield f"The search for the cause ran {number_format.count(found.trials, 'trial')}."
+
+
+def _count_restored(found: Explanation) -> str:
+    if not found.restored:
+        return "the cases"  # the budget ended before they were counted
+    tried = f" that were tried, of {found.fell:,} that fell" if found.cases < found.fell else ""
+    return f"{found.restored:,} of {found.cases:,} cases{tried}"
 
 
 def _describe_others(found: Explanation) -> str:

@@ -207,7 +207,15 @@ def has_passed(trial: CaseResult) -> bool | None:
     """Whether a trial passed; None if it has no result, as when the provider did not answer."""
     if trial.status in (Status.PASSED, Status.FAILED):
         return trial.status is Status.PASSED
-    raised = [each for each in trial.errors if each.evaluator is None]
-    if raised and not any(each.error.type.endswith(_WITHOUT_RESULT) for each in raised):
-        return False
-    return None
+    raised = any(each.evaluator is None for each in trial.errors)
+    return False if raised and not _explain_gap(trial) else None
+
+
+def find_gap(run: Run) -> str:
+    """Why a run says nothing about an edit: the provider did not answer, or the budget is spent. Empty if it does."""
+    return next((gap for suite in run.suites for trial in suite.cases if (gap := _explain_gap(trial))), "")
+
+
+def _explain_gap(trial: CaseResult) -> str:
+    errors = (each.error for each in trial.errors if each.error.type.endswith(_WITHOUT_RESULT))
+    return next((f"{each.type}: {each.message}"[:300] for each in errors), "")

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from scoregate import __version__
-from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns, find_gap
 from scoregate.features.interventions.edited_trees.edits import apply_edits
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.features.interventions.mutation.budget import Budget
@@ -134,7 +134,7 @@ def _conclude(queue: _Queue, found: FoundUnits, unedited: UneditedTree, runs: Ed
     return Mutation(
         tuple(MeasuredUnit(each, measured, one) for (each, measured), one in zip(done, judged, strict=True)),
         len(found.units) - len(done),
-        queue.ended,
+        queue.ended or queue.gap,
         red=tuple(queue.measurement.list_red_gates()),
         skipped=found.skipped,
         unknown=unedited.unknown,
@@ -150,6 +150,8 @@ def _explain_unmeasurable(unedited: UneditedTree) -> str:
         return "the run of the unedited tree was stopped"
     if failures := list(unedited.failures.values()):
         return f"in a copy of the work tree, {failures[0]}"
+    if gap := find_gap(unedited.run):
+        return gap
     if not any(len(suite.columns) for suite in unedited.run.suites):
         return "no suite ran"
     return ""
@@ -176,6 +178,7 @@ class _Queue:
     stored: _Results
     results: dict[int, Measured] = field(default_factory=dict)
     ended: str = ""
+    gap: str = ""
     started: float = field(default_factory=time.monotonic)
 
     async def run(self) -> None:
@@ -199,7 +202,8 @@ class _Queue:
             first, last = chosen.unit.lines
             self.asked.print_line(f"{number + 1:,} of {len(self.units):,}: {chosen.unit.file}:{first}-{last}")
             measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts)
-            if not runs.ports.stop.is_set():
+            self.gap = self.gap or measured.gap
+            if not measured.gap and not runs.ports.stop.is_set():
                 self.results[number] = measured
                 await to_thread.run_sync(self.stored.add, _identify(chosen.unit), measured)
 

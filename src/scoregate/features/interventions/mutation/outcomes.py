@@ -51,6 +51,7 @@ class Measured:
     """What was measured of a unit.
 
     Attributes:
+        gap: why nothing was measured, such as a provider that did not answer; empty if something was.
         broken: why the edited tree doesn't run; empty if it does.
         is_exercised: whether any request or output differs from that of the unedited tree, or may do so.
         fell: the cases that failed newly.
@@ -58,10 +59,11 @@ class Measured:
         p_worse: the smallest one-sided p of a row that it got worse, corrected for the number of rows.
         p_better: the same for getting better.
         gates: the gates that fail in the edited tree and not in the unedited one.
-        detectable: the smallest drop of a mean score that would be noticed, in (0, 1]; None if it is unknown.
+        detectable: the smallest drop of a mean score that would be noticed, in (0, 1]; None if no drop of a mean would.
         calls: the number of calls of models that were made.
     """
 
+    gap: str = ""
     broken: str = ""
     is_exercised: bool = True
     fell: tuple[TriedCase, ...] = ()

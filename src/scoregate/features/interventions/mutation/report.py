@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scoregate.features.interventions.mutation.mutate import MeasuredUnit, Mutation
 from scoregate.features.interventions.mutation.outcomes import Score, UnitOutcome, count_score
+from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.report.markdown import code, prose
 from scoregate.kernel.report.text import excerpt, one_line
 from scoregate.kernel.types.records import record
@@ -24,6 +26,7 @@ TITLES = {
     UnitOutcome.NOT_EXERCISED: "Changes no request and no output",
     UnitOutcome.BROKEN: "The suites don't run without it",
 }
+PAGE = "mutation.html"
 _MOST_CASES, _MOST_UNITS, _LONGEST_TEXT = 10, 200, 2_000
 
 
@@ -66,9 +69,11 @@ class MutationView:
         if mutation.left_out:
             yield f"{mutation.left_out:,} more units were not measured: {mutation.ended}. The same command goes on."
         for script, why in list(mutation.unknown.items())[:_MOST_CASES]:
-            yield f"{script} may read other files, which --files can name: {why}."
+            yield f"{script} may read more files than these, which --files can name: {why}."
         for path, why in list(mutation.skipped.items())[:_MOST_CASES]:
             yield f"{path} has no units: {why}."
+        if not mutation.calls and mutation.units:
+            yield "No call of a model was seen: of suites that call models in another way, only outputs are compared."
         if mutation.calls:
             paid = f", for ${mutation.dollars:,.2f}" if mutation.dollars else ""
             yield f"{mutation.calls:,} calls of models were made{paid}."
@@ -141,7 +146,7 @@ def describe_result(each: MeasuredUnit) -> str:
         return (
             f"a drop of {measured.detectable:.3f} would be noticed"
             if known
-            else "how large a drop is noticed is unknown"
+            else "only cases that surely fail would be noticed"
         )
     names = [case.name or case.case for case in judgement.cases]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
@@ -186,16 +191,13 @@ def _cut(text: str) -> str:
     return excerpt(text, _LONGEST_TEXT)
 
 
-def write_reports(view: MutationView, folder: Path) -> Sequence[Path]:
-    """Write all reports, and return their paths."""
-    import json
-
+def write_reports(view: MutationView, folder: Path, redact: Redactor) -> None:
+    """Write all reports, without known secrets."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
         "mutation.json": json.dumps(to_data(view), indent=2, ensure_ascii=False) + "\n",
         "mutation.md": render_markdown(view),
-        "mutation.html": render_page(view),
+        PAGE: render_page(view),
     }
     for name, content in contents.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    return [folder / name for name in contents]
+        (folder / name).write_text(redact.text(content), encoding="utf-8")

@@ -108,7 +108,7 @@ async def measure_unedited(runs: EditedRuns) -> UneditedTree:
         launches = (replace(each, environment={**each.environment, REQUEST_LOG: str(log)}) for each in plan.launches)
         return replace(plan, launches=tuple(launches))
 
-    async with runs.open_run(UNEDITED, add_log, finds_uses=True) as run:
+    async with runs.open_run(UNEDITED, add_log, finds_uses=True, folder="unedited") as run:
         return await to_thread.run_sync(_read, run, log)
 
 

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from scoregate.errors import ScoregateError
-from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Broken, Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Broken, Contents, EditedRuns, find_gap
 from scoregate.features.interventions.mutation.outcomes import LEVEL, Measured, TriedCase, is_hopeless, is_noisy
 from scoregate.features.interventions.mutation.unedited_tree import Signature, UneditedTree, sign_trial
 from scoregate.kernel.compare.comparison import Comparison
@@ -101,7 +101,9 @@ class UnitMeasurement:
         if new := [why for name, why in failures.items() if name not in self.unedited.failures]:
             return Measured(broken=new[0])
         if not run.end.complete:
-            return Measured(broken="the run was stopped")
+            return Measured(gap="the run was stopped")
+        if gap := find_gap(run):
+            return Measured(gap=gap)
         if self._is_same(run, scripts):
             return Measured(is_exercised=False)
         return _FirstRun(run, self._judge_run(run, scripts))
@@ -114,8 +116,7 @@ class UnitMeasurement:
             for trial in suite.cases:
                 case = FailingCase.make(suite, trial.hash)
                 found[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
-        is_known = all(each.is_known for each in known.values()) and scripts.isdisjoint(self.unedited.unknown)
-        return is_known and found == known
+        return all(each.is_known for each in known.values()) and found == known
 
     def _judge_run(self, run: Run, scripts: frozenset[str]) -> Judged:
         sides = ComparedSides(
@@ -173,7 +174,8 @@ class UnitMeasurement:
         red = _list_red(judged.verdict.findings)
         new = red.keys() - self._find_red(scripts)
         rows = [row for row in judged.comparison.rows if row.delta is not None]
-        detectable = [row.estimate.detectable for row in rows if row.estimate.detectable is not None]
+        changes = (row.estimate.detectable for row in rows)
+        detectable = [each for each in changes if each is not None and each <= 1]
         return Measured(
             fell=fell,
             rose=rose,

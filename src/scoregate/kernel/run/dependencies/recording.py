@@ -131,8 +131,9 @@ class UseRecorder:
                 unknown = native = ""
                 described += list_inputs(launch.source.inputs, self.tree, self.folder)
                 described += _list_named_files(launch, self.tree, self.folder)
-            places = () if unknown else tuple(table.setdefault(each, len(table)) for each in described)
-            modules = tuple(sorted(uses.modules - STDLIB)) if places else ()
+            # What it was seen to use is true also where it may have used more.
+            places = tuple(table.setdefault(each, len(table)) for each in described)
+            modules = tuple(sorted(uses.modules - STDLIB)) if places and not unknown else ()
             scripts.append(ScriptDependencies(name, digest_launch(launch), places, modules, native, unknown))
         shared, data = digest_shared_files(self.tree, self.folder), self.tree.digest_data()
         return RunDependencies(tuple(table), tuple(scripts), as_texts(shared), as_texts(data))

@@ -50,7 +50,7 @@ class ScriptDependencies:
     Attributes:
         script: the name of the script.
         launch: the digest of how it was started: its command, and the settings that reach its process.
-        uses: the places of its dependencies in the table of the run.
+        uses: the places of its dependencies in the table of the run, as far as they were seen.
         modules: parts of the names of modules that it imported or looked for.
         native: native code that may read files unseen; empty if there was none.
         unknown: why the rest is not all that it used; empty if it is.
