@@ -110,3 +110,12 @@ def test_a_killed_command_leaves_the_tree_as_it_was_and_goes_on(project: Project
     ran = project.scoregate("mutate")
     assert list_outcomes(read_result(project)) == OUTCOMES, ran.output
     assert sum(" of 5: evals/prompt.md" in line for line in ran.output.splitlines()) <= 5 - known
+
+
+def test_a_large_file_is_edited_in_part(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.features.interventions.mutation.chosen_units._MOST_OF_FILE", 1)
+    write_bot(project)
+    project.write("evals/prompt.md", "- Explain nothing.\n- Refuse nothing.\n")
+    ran = project.scoregate("mutate")
+    assert len(read_result(project)["units"]) == 1, ran.output
+    assert "evals/prompt.md has 2 units, of which 1 are edited." in ran.output

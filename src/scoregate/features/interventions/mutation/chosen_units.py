@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy
@@ -15,7 +16,8 @@ from scoregate.kernel.run.dependencies.tree import Tree
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.records import record
 
-_SEED = 1
+_Unit = TypeVar("_Unit")
+_SEED, _MOST_OF_FILE = 1, 500
 
 
 @record
@@ -46,7 +48,7 @@ class ChosenUnit:
 
 @record
 class FoundUnits:
-    """The units in the order in which they are measured, and why files have none."""
+    """The units in the order in which they are measured, and why files have none or not all, by path."""
 
     units: tuple[ChosenUnit, ...]
     skipped: Mapping[str, str]
@@ -55,7 +57,7 @@ class FoundUnits:
 def choose_units(
     choice: Choice, unedited: UneditedTree, copy: TreeCopy, plan: Plan, tree: Tree, folder: str
 ) -> FoundUnits:
-    """Find the units of all files that suites read, and order them: those that a change touches come first.
+    """Find the units of all files that suites read, and order them: those that many cases send to a model come first.
 
     Args:
         choice: which units to measure.
@@ -73,16 +75,19 @@ def choose_units(
             continue
         content = copy.read(path)
         if content is None:
-            skipped[path] = "it is a link, or in a submodule"
+            skipped[path] = "has no units: it is a link, or in a submodule"
         elif holds_cases(content, unedited.inputs):
             continue
         elif reason := explain_skipped(path, content):
-            skipped[path] = reason
+            skipped[path] = f"has no units: {reason}"
         else:
             units = find_units(path, content, choice.operators, requests=requests)
+            units = [each for each in units if _is_chosen(each, choice.changed)]
+            if len(units) > _MOST_OF_FILE:
+                skipped[path] = f"has {len(units):,} units, of which {_MOST_OF_FILE:,} are edited"
+                units = _draw(units, _MOST_OF_FILE)
             found += [ChosenUnit(each, readers, unedited.count_requests(each.text)) for each in units]
-    chosen = [each for each in found if _is_changed(each.unit, choice)] if choice.changed is not None else found
-    return FoundUnits(tuple(_order(chosen, choice.sample)), skipped)
+    return FoundUnits(tuple(_order(found, choice.sample)), skipped)
 
 
 def _list_paths(choice: Choice, unedited: UneditedTree, tree: Tree) -> Iterator[str]:
@@ -97,15 +102,18 @@ def _list_paths(choice: Choice, unedited: UneditedTree, tree: Tree) -> Iterator[
             yield path
 
 
-def _is_changed(unit: Unit, choice: Choice) -> bool:
+def _is_chosen(unit: Unit, changed: Mapping[str, Collection[range]] | None) -> bool:
     first, last = unit.lines
-    return any(lines.start <= last and first < lines.stop for lines in (choice.changed or {}).get(unit.file, ()))
+    return changed is None or any(each.start <= last and first < each.stop for each in changed.get(unit.file, ()))
 
 
 def _order(units: Sequence[ChosenUnit], sample: int | None) -> list[ChosenUnit]:
     """The units that many cases ask about first; a sample is drawn from all of them."""
-    chosen = list(units)
-    if sample is not None and sample < len(chosen):
-        chosen = random.Random(_SEED).sample(chosen, sample)
-    places = {id(each): place for place, each in enumerate(units)}
-    return sorted(chosen, key=lambda each: (-each.cases, places[id(each)]))
+    chosen = units if sample is None else _draw(units, sample)
+    return sorted(chosen, key=lambda each: -each.cases)
+
+
+def _draw(units: Sequence[_Unit], number: int) -> list[_Unit]:
+    """A random sample, always the same, in the order of the units."""
+    places = random.Random(_SEED).sample(range(len(units)), min(number, len(units)))
+    return [units[place] for place in sorted(places)]

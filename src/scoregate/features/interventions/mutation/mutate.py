@@ -80,7 +80,7 @@ class Mutation:
         ended: why they were not; empty if all were.
         problem: why nothing could be measured; empty if it could.
         red: the gates that do not hold in the unedited tree.
-        skipped: why files that suites read have no units, by path.
+        skipped: why files that suites read have no units, or not all, by path.
         unknown: why it is unknown which files a script reads, by its name.
         cases: the names of all cases, by suite and hash.
         calls: the number of calls of models that were made.

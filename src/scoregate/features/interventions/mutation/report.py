@@ -71,7 +71,7 @@ class MutationView:
         for script, why in list(mutation.unknown.items())[:_MOST_CASES]:
             yield f"{script} may read more files than these, which --files can name: {why}."
         for path, why in list(mutation.skipped.items())[:_MOST_CASES]:
-            yield f"{path} has no units: {why}."
+            yield f"{path} {why}."
         if not mutation.calls and mutation.units:
             yield "No call of a model was seen: of suites that call models in another way, only outputs are compared."
         if mutation.calls:
