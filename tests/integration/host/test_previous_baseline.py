@@ -47,6 +47,62 @@ def test_a_regression_fails_a_relative_gate(project: Project) -> None:
     assert (gated.exit_code, "30 newly failing" in gated.output) == (1, True), gated.output
 
 
+def test_a_run_that_fell_is_no_baseline_until_it_is_accepted(project: Project) -> None:
+    good, broken = suite(good=30), suite(good=30, fn="lambda case: ''")
+    outage = suite("def fn(case):\n    raise ConnectionError('down')\n", good=30, fn="fn")
+    project.write("scoregate.toml", "fail_on_regression = true\nmin_pass_rate = 0\nkeep_runs = 2\n")
+
+    def run(source: str, *arguments: str) -> tuple[int, str | None, str]:
+        project.write("evals/demo.py", source)
+        ran = project.scoregate("run", *arguments)
+        return ran.exit_code, ran.result["base"] and ran.result["base"]["id"], ran.run["id"]
+
+    exit_code, base, first = run(good)
+    assert (exit_code, base) == (0, None)
+    assert [run(broken)[:2] for _ in range(4)] == [(1, first)] * 4  # more than `keep_runs`
+    assert project.scoregate("run", "-k", "'good 1'").result["base"]["id"] == first
+    exit_code, base, repaired = run(good)
+    assert (exit_code, base) == (0, first)
+    assert run(outage)[:2] == (3, repaired)
+    exit_code, base, mended = run(good)
+    assert (exit_code, base) == (0, repaired)
+    assert run(broken)[:2] == (1, mended)
+    ran = project.scoregate("run")
+    assert "(1 later run did not pass the gates on changes)" in " ".join(ran.output.split())
+    exit_code, base, accepted = run(broken, "--baseline", "none")
+    assert (exit_code, base) == (0, None)
+    assert run(broken)[:2] == (0, accepted)
+
+
+def test_a_repaired_run_replaces_a_baseline_with_errors(project: Project) -> None:
+    project.write("scoregate.toml", "fail_on_regression = true\nmin_pass_rate = 0\n")
+    project.write("evals/demo.py", suite("def fn(case):\n    raise ConnectionError('down')\n", good=30, fn="fn"))
+    project.scoregate("run")
+    project.write("evals/demo.py", suite(good=30))
+    assert project.scoregate("run").exit_code == 3  # the outage is all that there is to compare with
+    assert project.scoregate("run").exit_code == 0
+
+
+def test_runs_of_a_part_that_fell_are_no_baselines_either(project: Project) -> None:
+    project.write("scoregate.toml", "fail_on_regression = true\nmin_pass_rate = 0\nkeep_runs = 1\n")
+    project.write("bots/demo.py", suite(good=30))
+    first = project.scoregate("run", "bots/demo.py").run["id"]
+    project.write("bots/demo.py", suite(good=30, fn="lambda case: ''"))
+    for _ in range(3):
+        ran = project.scoregate("run", "bots/demo.py")
+        assert (ran.exit_code, ran.result["base"]["id"]) == (1, first)
+
+
+def test_a_run_below_an_absolute_limit_is_a_baseline(project: Project) -> None:
+    project.write("scoregate.toml", "fail_on_regression = true\nmin_pass_rate = 0.9\n")
+    project.write("evals/demo.py", suite(good=1, bad=1))
+    assert project.scoregate("run").exit_code == 1
+    second = project.scoregate("run")
+    newest = second.run["id"]
+    assert second.exit_code == 1
+    assert base_id(project) == newest
+
+
 def test_incomplete_and_filtered_runs_are_no_baselines(project: Project) -> None:
     project.write("evals/demo.py", suite(good=2))
     project.write("evals/more.py", suite(good=2).replace("id='demo'", "id='more'"))

@@ -148,7 +148,8 @@ def test_a_damaged_baseline_is_named() -> None:
 def test_the_previous_run_is_named_as_the_baseline_that_nobody_asked_for() -> None:
     base = make_base(suite(), suite("more"))
     run = change_run(RUN, compared_with=BaseReference(base.id, implicit=True))
-    compared = "Compared with the previous run, 2 hours old. With --baseline none it is compared with nothing."
+    cure = "--baseline none compares this run with nothing, and the next ones with it."
+    compared = f"Compared with the previous run, 2 hours old. {cure}"
     note = "stored run, 2 hours old"
     assert list_all(compare(run, base, note)) == [compared, "Not in this run: more."]
     assert list_all(compare(run, BASE, note)) == [compared]

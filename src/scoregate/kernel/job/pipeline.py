@@ -34,6 +34,7 @@ from scoregate.kernel.run.frameworks import describe_frameworks
 from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import DiscoveredSuites, make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
+from scoregate.kernel.types.runs.fallen import FELL
 from scoregate.kernel.types.runs.history import history_after, merge_histories, with_history_of
 from scoregate.kernel.types.runs.past_runs import History
 from scoregate.kernel.types.runs.run import Run
@@ -222,11 +223,18 @@ def with_history(
 
 def _keep_after_judge(run: Run, judged: Judged, amend: AmendRun) -> None:
     """Write to disk what features keep of the judgement, for the next run."""
-    changed = run
+    changed = _mark_fallen(run, judged)
     for step in judged.steps:
         changed = step.after_judge(changed, judged.comparison)
     if changed is not run:
         amend(changed)
+
+
+def _mark_fallen(run: Run, judged: Judged) -> Run:
+    from scoregate.kernel.gate.fallen import has_fallen
+
+    fell = has_fallen(judged.comparison, judged.verdict, [check for step in judged.steps for check in step.checks])
+    return run if fell == (FELL.name in run.slots) else replace(run, slots=run.slots.put(FELL, fell or None))
 
 
 async def _report(judged: Judged, reporting: Reporting, steps: Sequence[Step]) -> Outcome:

@@ -91,7 +91,10 @@ def _baseline_notices(comparison: Comparison, context: ReportContext) -> Iterato
         if comparison.has_implicit_base:
             note = note.replace("stored run", "the previous run", 1)
             failures = _describe_failures(baseline)
-            yield f"Compared with {note}{failures}. With --baseline none it is compared with nothing."
+            yield (
+                f"Compared with {note}{failures}."
+                " --baseline none compares this run with nothing, and the next ones with it."
+            )
             if comparison.gone and not (comparison.run.scope.selection or comparison.run.scope.filters):
                 yield f"Not in this run: {shorten_list(comparison.gone)}."
         if comparison.gone and lacks_shard(comparison.run):

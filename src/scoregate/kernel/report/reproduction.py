@@ -11,22 +11,10 @@ from scoregate.kernel.report.context import RunStart
 from scoregate.kernel.report.suites import SuiteView
 from scoregate.kernel.report.view import ReportView
 from scoregate.kernel.types.amounts import Conclusion
+from scoregate.kernel.types.declarations.kernel import BASE_PRESENT, RELATIVE_RULES
 from scoregate.kernel.types.runs.run_scope import ExecCall
 
 _RUN = ("scoregate", "run")
-# The rules that need a baseline, besides those of drops and ratios.
-_RELATIVE_RULES = (
-    "base present",
-    "base readable",
-    "comparable",
-    "critical case",
-    "critical cases remain",
-    "evaluators unchanged",
-    "new errors",
-    "same model",
-    "scores remain",
-    "suites remain",
-)
 
 
 def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
@@ -38,7 +26,7 @@ def reproduce_finding(finding: Finding, view: ReportView) -> str | None:
         return None
     suite = next((each for each in view.suites if each.label == finding.suite), None)
     options = [] if suite is None else ["--suite", escape(suite.id)]
-    if finding.is_drop or finding.rule in _RELATIVE_RULES or finding.rule.endswith(" ratio"):
+    if finding.is_drop or finding.declaration in (*RELATIVE_RULES, BASE_PRESENT):
         options += ["--baseline", f"rerun:{view.base.commit}" if view.base and view.base.commit else "rerun"]
     limit = view.context.start.limits.get(finding.origin, "")
     return _enter(view.context.start.exec_call, f"{limit} {_join(view.context.start, suite, options)}".strip())

@@ -1,11 +1,12 @@
-"""A baseline on a developer's machine: the previous complete run in the output folder."""
+"""A baseline on a developer's machine: the newest complete run in the output folder that did not fall."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import anyio.to_thread
 
@@ -15,8 +16,11 @@ from scoregate.kernel.judge.archive import EARLIER, RUN_FILE, RUN_FOLDER, RunHea
 from scoregate.kernel.judge.archive.rotation import rotate
 from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import BaselineKind, Settings
+from scoregate.kernel.types.runs.number_format import count
+from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.text import format_local_time
 
+_Found: TypeAlias = tuple[RunHead, Path]
 _ELSEWHERE = "`previous` is a baseline for `scoregate run` on a developer's machine only"
 
 
@@ -46,23 +50,37 @@ def _find_previous(root: Path, settings: Settings) -> Baseline:
         # The run gets a place of its own before a newer one replaces it.
         rotate(out / RUN_FOLDER, settings.keep_runs)
     heads = sorted(_read_heads(out), key=lambda each: each[0].started, reverse=True)
-    selection = settings.selection
-    same = [each for each in heads if selection.has_paths_only and each[0].scope.selection == selection.description]
-    # A run with a script that failed is a baseline only if there is no other, and a part only for the same part.
-    choices = (
-        *(folder for head, folder in heads if head.has_all_results),
-        *(folder for head, folder in heads if head.is_unselected),
-        *(folder for head, folder in same if head.end.complete),
-    )
-    for folder in choices:
+    for (_, folder), later in _list_choices(heads, settings):
         with suppress(RecordError):
             run = read_run(folder, strictly=True)
-            previous = f"the previous run of {format_local_time(run.started)}"
-            note = describe_run(run).replace("stored run", previous, 1)
+            note = describe_run(run).replace("stored run", _name_previous(run, later), 1)
             return Baseline(
                 run, note, folder=str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
             )
     return Baseline(None, "there is no previous complete run")
+
+
+def _list_choices(heads: Sequence[_Found], settings: Settings) -> Iterator[tuple[_Found, int]]:
+    """The runs that may be the baseline, the best first, each with the number of newer ones that fell.
+
+    A run that fell is one only if no other is: the same code would not fall again, and mended code would be compared
+    with errors. A run with a script that failed is one only if there is no other, and a part only for the same part.
+    """
+    selection = settings.selection
+    same = [each for each in heads if selection.has_paths_only and each[0].scope.selection == selection.description]
+    for group in (
+        [each for each in heads if each[0].has_all_results],
+        [each for each in heads if each[0].is_unselected],
+        [each for each in same if each[0].end.complete],
+    ):
+        fallen = [head.started for head, _ in group if head.has_fallen]
+        for found in (*(each for each in group if not each[0].has_fallen), *group):
+            yield found, sum(started > found[0].started for started in fallen)
+
+
+def _name_previous(run: Run, later: int) -> str:
+    name = f"the previous run of {format_local_time(run.started)}"
+    return f"{name} ({count(later, 'later run')} did not pass the gates on changes)" if later else name
 
 
 def find_earlier_run(out: Path, run: Path) -> Path | None:
@@ -80,7 +98,7 @@ def find_earlier_run(out: Path, run: Path) -> Path | None:
     return max(older, key=lambda each: each[0].started)[1] if older else None
 
 
-def _read_heads(out: Path) -> Iterator[tuple[RunHead, Path]]:
+def _read_heads(out: Path) -> Iterator[_Found]:
     """The earlier runs, without those of shards, which lack cases."""
     for folder in out.glob(f"{EARLIER}/[0-9]*/"):
         with suppress(RecordError):

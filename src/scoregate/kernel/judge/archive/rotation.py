@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -106,12 +106,19 @@ def _prune(earlier_fd: int, most: int, earlier: Path) -> None:
     )
     heads = {name: _read_head(earlier / name) for name in names if not name.startswith(".")}
     in_order = sort_by_start(heads)
-    newest = in_order[-most:]
-    # The newest complete run is the next baseline on a developer's machine, however many runs of a part follow it.
-    newest += [name for name in in_order if (head := heads[name]) is not None and head.has_all_results][-1:]
+    kept = {*in_order[-most:], *_find_baselines([(name, head) for name in in_order if (head := heads[name])], most)}
     for name in names:
-        if name not in newest:
+        if name not in kept:
             shutil.rmtree(name, ignore_errors=True, dir_fd=earlier_fd)
+
+
+def _find_baselines(in_order: Sequence[tuple[str, RunHead]], most: int) -> Iterator[str]:
+    """The baselines of the next runs on a developer's machine, however many runs that can't be one follow."""
+    complete = [(name, head) for name, head in in_order if head.has_all_results]
+    yield from [name for name, head in complete if not head.has_fallen][-1:] or [name for name, _ in complete][-1:]
+    # A run of a part may have one of its own.
+    ids = {head.compared_with.id for _, head in in_order[-most:] if head.has_fallen and head.compared_with is not None}
+    yield from (name for name, head in in_order if head.id in ids)
 
 
 def sort_by_start(heads: Mapping[str, RunHead | None]) -> list[str]:

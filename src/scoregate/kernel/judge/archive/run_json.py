@@ -20,6 +20,7 @@ from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import STATUSES
 from scoregate.kernel.types.runs.dependencies import CarriedFrom, RunDependencies, check_dependencies
 from scoregate.kernel.types.runs.evidence import TrialOrigin
+from scoregate.kernel.types.runs.fallen import FELL
 from scoregate.kernel.types.runs.past_runs import (
     MAX_TEXT_LENGTH,
     MOST_RUNS,
@@ -64,6 +65,11 @@ class RunHead(RunInfo):
     cases: int = 0
     crc32: int | None = None
     slots: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether a gate that compared it with its baseline failed, or could not be measured."""
+        return self.slots.get(FELL.name) is True
 
 
 @record

@@ -70,8 +70,8 @@ class SettingFields(FeatureSettings, LimitFields):
     """Names of test configs in `.scoregate/`. Only these run."""
     baseline: Text = "auto"
     """What the run is compared with. `auto`: the artifact of a job of the base branch, else the data branch; nothing
-    runs for it. On a developer's machine, `auto` is `previous`: the previous complete run in `out`, which
-    `scoregate run` left. `artifact` or `branch`: only that one. `history`: a run that a push to the base branch wrote
+    runs for it. On a developer's machine, `auto` is `previous`: the newest complete run in `out` that passed its
+    gates on changes. `artifact` or `branch`: only that one. `history`: a run that a push to the base branch wrote
     to the history of `SCOREGATE_HISTORY`. `rerun` or `rerun:REF`: the same suites run at another commit. `none`:
     nothing. Anything else is the folder of a run.
     """
@@ -80,7 +80,9 @@ class SettingFields(FeatureSettings, LimitFields):
     out: Text = "scoregate-out"
     """The folder for the run and its reports. No other program may write there."""
     keep_runs: NonNegativeInt = 5
-    """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them. CI jobs keep none."""
+    """How many earlier runs stay in `earlier/` inside `out` when a newer run replaces them, besides the baseline of the
+    next run. CI jobs keep none.
+    """
     max_suites: Count = Field(default_factory=lambda: os.cpu_count() or 1)
     """How many scripts run at a time."""
     max_cases: Count | None = None

@@ -26,9 +26,9 @@ class BaselineKind(StrEnum):
     """What a run is compared with.
 
     `auto`: an artifact of the base branch, else its data branch; nothing is run for it; on a developer's machine as
-    `previous`. `previous`: the previous complete run in the output folder. `artifact` and `branch`: only that.
-    `history`: the shared history. `rerun`: the same suites run at another commit. `file`: a run on disk. `none`:
-    nothing.
+    `previous`. `previous`: the newest complete run in the output folder that passed its gates on changes. `artifact`
+    and `branch`: only that. `history`: the shared history. `rerun`: the same suites run at another commit. `file`: a
+    run on disk. `none`: nothing.
     """
 
     AUTO = "auto"

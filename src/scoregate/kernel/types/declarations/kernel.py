@@ -71,6 +71,12 @@ RULES: tuple[Rule, ...] = (
     *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
 )
 
+# The rules that need a baseline, besides those of drops.
+RELATIVE_RULES: tuple[Rule, ...] = (
+    *(SUITES_REMAIN, BASE_READABLE, EVALUATORS_UNCHANGED, NEW_ERRORS, COMPARABLE, SAME_MODEL, SCORES_REMAIN),
+    *(COST_RATIO, TOKENS_RATIO, P95_LATENCY_RATIO, CRITICAL_CASE, CRITICAL_CASES_REMAIN),
+)
+
 _IN_BOTH = {GateSet.USUAL: True, GateSet.STRICT: True}
 MIN_PASS_RATE = Limit(
     "min_pass_rate", RATE, option=Option("gate", "Minimum pass rate of the cases with a threshold (0 to 1).", "RATE")
