@@ -107,7 +107,24 @@ def test_without_a_base_that_can_run_the_run_is_unmeasurable_unless_a_trial_pass
     finding = find_rule(outcome)
     assert finding is not None
     if not is_noisy:
-        assert finding["value"].endswith("; the base can't run here, which would decide")
+        cure = "commit the code, so that it can be compared with a commit"
+        assert finding["value"].endswith(f"; the base can't run here, which would decide: {cure}")
+
+
+def test_the_last_commit_decides_where_the_previous_run_had_uncommitted_changes(project: Project) -> None:
+    change = Change(project)
+    change.run_base()
+    project.write(".gitignore", "scoregate-out/\n*.tmp\n")
+    assert project.scoregate("run").exit_code == 0
+    change.write("head", {"good_3": "True"})
+    outcome = project.scoregate("run")
+    finding = find_rule(outcome)
+    assert finding is not None
+    assert (outcome.exit_code, finding["conclusion"]) == (3, "unmeasurable"), outcome.output
+    assert finding["value"].endswith(": --baseline rerun:HEAD compares with the last commit, which can")
+    decided = project.scoregate("run", "--baseline", "rerun:HEAD")
+    assert decided.exit_code == 1, decided.output
+    assert list_tries(decided) == {"good 3": ([False] * 5, [True] * 5)}
 
 
 def test_a_suite_whose_means_fail_already_runs_nothing_again(project: Project) -> None:

@@ -168,7 +168,7 @@ def test_lost_scores_make_a_slice_unmeasurable() -> None:
     first, last = [f"c{index}" for index in range(20)], [f"c{index}" for index in range(40, 60)]
     new = {case: [None if case in first[:5] else 1.0] for case in base}
     [row, whole] = _labels(suite_of({"e": new}), suite_of({"e": base}), {"first": first, "last": last}, max_dropped=0.1)
-    assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "5 of 20 pairs have an error")
+    assert (row.row.label, row.row.reason) == (RowLabel.UNMEASURABLE, "5 of 20 pairs have an error in this run")
     assert whole.row.label is RowLabel.UNCHANGED
     lost = suite_of({"e": {case: scores for case, scores in base.items() if case not in first}, "f": base})
     [row, _] = _labels(lost, suite_of({"e": base}), {"first": first, "last": last}, evaluator="e")
@@ -250,7 +250,7 @@ def test_a_limited_slice_that_cannot_be_compared_is_unmeasurable() -> None:
     errors = {case: [None if index < 10 else 1.0] for index, case in enumerate(old)}
     verdict = judge(errors, old, limits, members=members)
     assert [(each.rule, each.conclusion) for each in verdict.failed] == [("slice drop", Conclusion.UNMEASURABLE)]
-    assert verdict.failed[0].value == "f=fr: 10 of 20 pairs have an error"
+    assert verdict.failed[0].value == "f=fr: 10 of 20 pairs have an error in this run"
     changed = EvaluatorInfo("e", replace(SAME, prompt="new"))
     verdict = judge(old, old, limits, members=members, info=changed)
     assert [each.rule for each in verdict.failed] == ["comparable"]

@@ -140,7 +140,7 @@ def test_an_unreadable_base_is_refused_before_the_run(project: Project) -> None:
     [
         ("other suites", "another is gone", "new"),
         ("twice", "30 cases appear twice; the first one of each counts", "unchanged"),
-        ("NaN", "30 of 30 pairs have an error", "unmeasurable"),
+        ("NaN", "30 of 30 pairs have an error in the baseline", "unmeasurable"),
         ("garbage", "3 lines are not valid cases", "unchanged"),
     ],
 )

@@ -329,9 +329,17 @@ def against(
 def test_a_watched_row_with_too_many_errors_is_reported_once() -> None:
     _, found = against(scored(*[1.0] * 30), scored(*[1.0] * 24, *[ERROR] * 6))
     assert finding(found, "drop").conclusion is UNMEASURABLE
-    assert finding(found, "drop").value == "6 of 30 pairs have an error"
+    cure = "run the baseline again, or compare with another one (--baseline)"
+    assert finding(found, "drop").value == f"6 of 30 pairs have an error in the baseline; {cure}"
     assert [one.rule for one in found.findings if one.rule == "regression"] == []
     assert found.exit_code == 3
+
+
+def test_pairs_with_errors_say_on_which_side_they_are() -> None:
+    _, found = against(scored(*[1.0] * 24, *[ERROR] * 6), scored(*[1.0] * 30))
+    assert finding(found, "drop").value == "6 of 30 pairs have an error in this run"
+    _, found = against(scored(*[ERROR] * 6, *[1.0] * 24), scored(*[1.0] * 25, *[ERROR] * 5))
+    assert finding(found, "drop").value == "11 of 30 pairs have an error (6 in this run, 5 in the baseline)"
 
 
 def test_a_gate_and_a_label_never_disagree() -> None:

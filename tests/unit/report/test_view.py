@@ -73,7 +73,7 @@ def test_unmeasurable_rows_show_no_difference() -> None:
         trial.scores[0] = Score("e", error=ErrorInfo("E", "no"))
     [row] = view_of(make_run(broken), make_base(make_suite([0.5] * 20))).rows
     assert (row.delta, row.low, row.high, row.counts) == ("–", "", "", "–")
-    assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error")
+    assert (row.label, row.note) == ("unmeasurable", "9 of 20 pairs have an error in this run")
 
 
 def test_equal_drops_have_a_fixed_order() -> None:

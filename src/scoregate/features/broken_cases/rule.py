@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scoregate.features.broken_cases.cases import list_broken_cases
 from scoregate.features.broken_cases.declare import FAIL_ON_BROKEN_CASES, RULE
+from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.compare.comparison_rows import RowLabel
 from scoregate.kernel.gate.case_rules import find_confirmations, read_names
 from scoregate.kernel.gate.finding import Finding, SuiteContext
@@ -38,7 +39,7 @@ def check_broken_cases(context: SuiteContext) -> Iterator[Finding]:
     if broken:
         yield _make_finding(context, Conclusion.FAILED, broken, "")
     elif unsettled and all(each.base_tries or _is_open(each) for each in tried):
-        yield _make_finding(context, Conclusion.UNMEASURABLE, unsettled, _explain_open(unsettled))
+        yield _make_finding(context, Conclusion.UNMEASURABLE, unsettled, _explain_open(unsettled, context.comparison))
     elif tried:
         text = f"{len(cases):,} newly failing, and none of them certainly by the change"
         yield _find(context, Conclusion.PASSED, text)
@@ -62,9 +63,15 @@ def _is_open(tried: Confirmation) -> bool:
     return tried.outcome is ConfirmationOutcome.CONFIRMED and not tried.base_tries and not any(tried.tries)
 
 
-def _explain_open(tried: Sequence[Confirmation]) -> str:
-    is_alone = not any(each.base_tries for each in tried)
-    return "; the base can't run here, which would decide" if is_alone else "; too few trials had a result to decide"
+def _explain_open(tried: Sequence[Confirmation], comparison: Comparison) -> str:
+    if any(each.base_tries for each in tried):
+        return "; too few trials had a result to decide"
+    text = "; the base can't run here, which would decide"
+    if comparison.run.code.commit is None:
+        return f"{text}: commit the code, so that it can be compared with a commit"
+    if comparison.has_implicit_base:
+        return f"{text}: --baseline rerun:HEAD compares with the last commit, which can"
+    return f"{text}: --baseline rerun compares with a run of the base's commit in this job"
 
 
 def _make_finding(context: SuiteContext, conclusion: Conclusion, tried: Sequence[Confirmation], reason: str) -> Finding:

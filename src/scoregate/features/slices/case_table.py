@@ -47,12 +47,15 @@ class CaseTable:
         means, base, differences = (
             [values[row] for row in paired] for values in (self.means, self.base, self.differences)
         )
+        errored = self.errored.intersection(rows)
         return Pairs(
             n,
             tuple(zip(differences, repeat(1, n), strict=True)),
             rose=len([None for difference in differences if difference > 0]),
             fell=len([None for difference in differences if difference < 0]),
-            errored=len(self.errored.intersection(rows)),
+            errored=len(errored),
+            errored_in_run=sum(isnan(self.means[row]) for row in errored),
+            errored_in_base=len(errored),  # one in the run alone would be lost
             mean=fmean(means),
             base=fmean(base),
             names=[self.cases[row] for row in paired],

@@ -392,7 +392,8 @@ def with_estimate(
 
 
 def _error_problem(pairs: Pairs, criteria: Criteria) -> str:
-    """Why too many pairs have an error; empty if their share is allowed."""
+    """Why too many pairs have an error, and on which side; empty if their share is allowed."""
     total = pairs.n + pairs.errored
-    is_too_many = exceeds_share(pairs.errored, total, criteria.max_dropped)
-    return f"{pairs.errored:,} of {total:,} pairs have an error" if is_too_many else ""
+    if not exceeds_share(pairs.errored, total, criteria.max_dropped):
+        return ""
+    return f"{pairs.errored:,} of {total:,} pairs have an error {pairs.describe_errors()}"

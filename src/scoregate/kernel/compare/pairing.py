@@ -34,6 +34,7 @@ class Pairs:
         rose: the number of differences above 0.
         fell: the number of differences below 0.
         errored: the number of cases without a pair because of an error on one side.
+        errored_in_run: the number of them with an error in the run; `errored_in_base`, in the baseline.
         mean: the run's mean over the pairs, each case counted once; None without pairs.
         base: the baseline's mean over the pairs; None without pairs.
         step: the difference that one more trial with another value makes; 0 unless most cases have one value only.
@@ -49,6 +50,8 @@ class Pairs:
     rose: int = 0
     fell: int = 0
     errored: int = 0
+    errored_in_run: int = 0
+    errored_in_base: int = 0
     mean: float | None = None
     base: float | None = None
     step: float = 0.0
@@ -61,6 +64,12 @@ class Pairs:
     def sums(self) -> list[float]:
         """The sum of differences of each cluster."""
         return [total for total, _ in self.clusters]
+
+    def describe_errors(self) -> str:
+        """On which side the errors are."""
+        if self.errored_in_run and self.errored_in_base:
+            return f"({self.errored_in_run:,} in this run, {self.errored_in_base:,} in the baseline)"
+        return "in this run" if self.errored_in_run else "in the baseline"
 
     @property
     def has_clusters(self) -> bool:
@@ -216,12 +225,15 @@ def pair_sides(new: Side, baseline: Side, clusters: Mapping[str, str]) -> Pairs:
         values, base_values = new.values(shared), baseline.values(shared)
         trials = {case: (values[case], base_values[case]) for case in shared}
     n, members = len(shared), _name_clusters(shared, clusters)
+    errored = {case for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)}
     return Pairs(
         n,
         tuple(sum_clusters(shared, differences, clusters)),
         rose=len([None for difference in differences if difference > 0]),
         fell=len([None for difference in differences if difference < 0]),
-        errored=sum(1 for case in new.errored | baseline.errored if new.has_run(case) and baseline.has_run(case)),
+        errored=len(errored),
+        errored_in_run=len(errored & new.errored),
+        errored_in_base=len(errored & baseline.errored),
         mean=fmean(means) if n else None,
         base=fmean(base_means) if n else None,
         step=_single_trial_step(trials.values()),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import ceil
 
 from scoregate.kernel.compare.comparison_rows import Row, RowLabel
+from scoregate.kernel.compare.pairing import evaluator_error_rows
 from scoregate.kernel.compare.setups import describe_model_change, describe_unknown_model
 from scoregate.kernel.gate.families import GateLimit, is_collapse
 from scoregate.kernel.gate.finding import Finding, RunContext, SuiteContext
@@ -141,7 +142,7 @@ def check_row(
     if row.accepted is not None and row.label is RowLabel.WORSE:
         value += f"; {describe_acceptance(row, row.accepted)}"
     if _is_unmeasured(row):
-        conclusion, value = Conclusion.UNMEASURABLE, row.reason
+        conclusion, value = Conclusion.UNMEASURABLE, f"{row.reason}{_advise(row, context)}"
     elif row.delta is None or row.lost.too_many:
         return
     elif is_beyond and row.label is RowLabel.WORSE:
@@ -155,6 +156,16 @@ def check_row(
     elif row.label is RowLabel.TOO_FEW:
         value += f": {describe_few(row)} are too few to decide alone{_describe_together(context)}"
     yield Finding(rule, conclusion, value, limit, origin, row.suite, row.evaluator)
+
+
+def _advise(row: Row, context: SuiteContext) -> str:
+    """What to do about a row without a result since only the baseline met errors; empty for other rows."""
+    base = context.base_suite
+    if row.unscaled or base is None or evaluator_error_rows(context.suite.columns, row.evaluator):
+        return ""
+    if context.comparison.has_implicit_base:
+        return "; run again: if nothing else fails, the next run is compared with this one"
+    return "; run the baseline again, or compare with another one (--baseline)"
 
 
 def _has_collapsed(row: Row, context: SuiteContext, *, can_fail: bool) -> bool:
