@@ -20,6 +20,7 @@ from scoregate.cli.other_frameworks import explain_settings, find_settings_table
 from scoregate.errors import GitError, UsageError
 from scoregate.kernel.host import git
 from scoregate.kernel.host.file_access import create_file
+from scoregate.kernel.judge.settings.limit_fields import LIMITS
 from scoregate.kernel.judge.settings.sources import OWN_FILE
 from scoregate.kernel.run.discovery import discover
 from scoregate.kernel.run.frameworks import FoundFramework, format_settings
@@ -94,11 +95,18 @@ def _explain(
     unwritten = [each for each in frameworks if has_settings or (each.command is None and not each.suite_paths)]
     lines = list(explain_settings(unwritten, folder))
     yield from ("", *lines) if lines and lines[0] else lines
+    if has_settings and not _has_relative_gate(folder):
+        yield "\nThe settings have no gate on changes, so no drop fails a run. Add:  fail_on_regression = true"
     if written & {WORKFLOW, COMMANDS_WORKFLOW, MUTATE_WORKFLOW} and not _find_own_commit():
         yield ""
         yield f"The workflow names the action by a tag, which can move: {_OWN_ACTION}"
         yield f"To pin it, replace {_TAG} by the commit that this prints:"
         yield f"  git ls-remote https://github.com/{_REPOSITORY} {_TAG}"
+
+
+def _has_relative_gate(folder: Path) -> bool:
+    policy = load_project_settings(folder, {}).policy()
+    return any(limit.is_relative and limit.is_set_for_any(policy) for limit in LIMITS)
 
 
 def _explain_cases(path: str, written: set[str]) -> Iterator[str]:

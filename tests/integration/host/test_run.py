@@ -158,6 +158,21 @@ def test_init_names_the_branch_and_writes_no_example_next_to_a_suite(project: Pr
     assert not (project.root / "evals").exists()
 
 
+@pytest.mark.parametrize(
+    ("settings", "has_gate"),
+    [
+        ("min_pass_rate = 0.5\n", False),
+        ('gates = "usual"\n', True),
+        ('[suites."demo"]\nmax_drop = 0.1\n', True),
+    ],
+)
+def test_init_says_if_the_settings_have_no_gate_on_changes(project: Project, settings: str, has_gate: bool) -> None:
+    project.write("scoregate.toml", settings)
+    outcome = project.scoregate("init")
+    line = "The settings have no gate on changes, so no drop fails a run. Add:  fail_on_regression = true"
+    assert (outcome.exit_code, line not in outcome.output) == (0, has_gate), outcome.output
+
+
 @pytest.mark.parametrize("out", [".", "..", "/"])
 def test_reports_replace_no_project_file(project: Project, out: str) -> None:
     project.write("evals/demo.py", suite(good=1))

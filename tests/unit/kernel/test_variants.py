@@ -163,7 +163,7 @@ def test_variants_are_suites_of_one_id_and_file_with_parameters() -> None:
     assert len(long) == 200
 
 
-def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first() -> None:
+def test_each_evaluator_with_a_score_has_a_ranking_the_largest_difference_first() -> None:
     cases = {f"c{index}": {"z": 1.0, "b": 0.5, "silent": None} for index in range(12)}
     suites = [
         ExampleSuite(cases, evaluators=[info(name) for name in ("z", "silent", "b")], params={"k": index})
@@ -175,6 +175,8 @@ def test_each_evaluator_with_a_score_has_a_ranking_those_with_a_threshold_first(
     for suite in run.suites:
         del suite.columns.judged["b"]
     assert [ranking.evaluator for ranking in rank_suites(run.suites, lambda _: Criteria())] == ["z", "b"]
+    run.suites[1].columns.scores["b"][0] = 0.0  # now the variants differ by it
+    assert [ranking.evaluator for ranking in rank_suites(run.suites, lambda _: Criteria())] == ["b", "z"]
     assert list(rank_suites(run.suites[:1], lambda _: Criteria())) == []
 
 

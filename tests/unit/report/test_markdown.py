@@ -100,7 +100,7 @@ def test_a_message_titles_the_run() -> None:
 def test_the_pass_rate_drop_is_of_common_cases() -> None:
     base = ExampleSuite("demo", [Trial(f"h{at}", [Score("e")]) for at in range(10)])
     run = ExampleSuite("demo", [Trial(f"h{at}", [Score("e", float(at > 0))]) for at in range(20)])
-    assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, within noise)" in comment(
+    assert "**Pass rate 95.0%** (−10.0 pp vs <code>main@a1b2c3d</code>, which alone may be chance)" in comment(
         view_of(make_run(run), make_base(base))
     )
 

@@ -108,12 +108,12 @@ def test_the_spending_of_a_suite_is_next_to_that_of_the_base() -> None:
 
 FLIPS: Sequence[tuple[int, int, float, bool, str]] = [
     (0, 0, 1.0, False, ""),
-    (3, 1, 0.2, False, "too few to be significant"),
-    (4, 0, 0.0625, False, "too few to be significant"),
-    (4, 1, 0.2, False, "within noise"),
+    (3, 1, 0.2, False, "too few to decide alone"),
+    (4, 0, 0.0625, False, "too few to decide alone"),
+    (4, 1, 0.2, False, "their balance alone may be chance"),
     (9, 1, 0.05, True, "significant"),
     (1, 9, 0.05, False, "significant"),
-    (9, 1, 0.051, False, "within noise"),
+    (9, 1, 0.051, False, "their balance alone may be chance"),
     (5, 5, 0.05, False, "significant"),
 ]
 

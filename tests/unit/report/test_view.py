@@ -47,6 +47,31 @@ def test_rows_are_ordered_worst_first() -> None:
     assert [finding.conclusion for finding in view.findings][2:4] == [Conclusion.FAILED, Conclusion.PASSED]
 
 
+def test_rows_of_the_baseline_alone_come_last() -> None:
+    base, run = (
+        make_base(make_suite([1.0] * 20, suite="a"), make_suite([1.0] * 20, suite="b")),
+        make_suite([1.0] * 20, suite="b"),
+    )
+    assert [(row.row.suite, row.state) for row in view_of(make_run(run), base).rows] == [
+        ("b", ReportState.HELD),
+        ("a", ReportState.REMOVED),
+    ]
+
+
+def test_what_hides_all_scores_of_a_suite_is_listed_once() -> None:
+    infos = tuple(EvaluatorInfo(name) for name in "abc")
+    good = [Trial(f"h{at}", [Score(name, 1.0) for name in "abc"]) for at in range(16)]
+    broken = [Trial("h0", error=ErrorInfo("KeyError", "x")), *good[1:]]
+    limits = Limits(fail_on_regression=True, max_error_rate=0.05)
+    base, run = make_base(ExampleSuite("demo", good, infos)), make_run(ExampleSuite("demo", broken, infos))
+    view = view_of(run, base, limits=limits)
+    assert [each.rule for each in view.failed] == ["error rate", *["regression"] * 3]
+    assert [(each.rule, each.evaluator) for each in view.listed_gates] == [
+        ("error rate", None),
+        ("regression", "a, b, c"),
+    ]
+
+
 def test_a_significant_drop_is_before_noise_in_any_direction() -> None:
     base = make_base(make_suite([0.2] * 20, "toxicity", "a", higher=False), make_suite([0.5] * 20, suite="b"))
     run = make_run(make_suite([0.6] * 20, "toxicity", "a", higher=False), make_suite([0.5] * 19 + [0.4], suite="b"))

@@ -13,7 +13,7 @@ from scoregate.kernel.compare.leader import Lead, compare_with_leader, correct_l
 from scoregate.kernel.compare.pairing import Side, evaluator_error_rows, score_side
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
 from scoregate.kernel.compare.statistics.intervals import required_clusters
-from scoregate.kernel.types.amounts import exceeds_share, find_known
+from scoregate.kernel.types.amounts import exceeds_share, find_known, round_off
 from scoregate.kernel.types.fingerprint_changes import describe_fingerprint_change
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.case_columns import Columns, percentiles
@@ -167,7 +167,8 @@ def rank_suites(
 ) -> Iterator[VariantRanking]:
     """Rank the variants of each suite that has any, by each evaluator with a score.
 
-    Evaluators with a threshold come first, as they decide whether cases pass; then the others, both by name.
+    The evaluator whose mean scores differ most comes first. Of equal ones, those with a threshold do, as they decide
+    whether cases pass; then the others, both by name.
 
     Args:
         suites: the suites of a run.
@@ -176,9 +177,16 @@ def rank_suites(
     """
     for variants in group_variants(suites):
         names = sorted({name for suite in variants for name in suite.evaluators})
-        for name in sorted(names, key=lambda name: not any(suite.columns.judged.get(name) for suite in variants)):
-            if any(suite.columns.scores.get(name) for suite in variants):
-                yield _rank(variants, name, criteria_of(variants[0]), difference)
+        names.sort(key=lambda name: not any(suite.columns.judged.get(name) for suite in variants))
+        scored = (name for name in names if any(suite.columns.scores.get(name) for suite in variants))
+        rankings = (_rank(variants, name, criteria_of(variants[0]), difference) for name in scored)
+        yield from sorted(rankings, key=_difference_order)
+
+
+def _difference_order(ranking: VariantRanking) -> tuple[bool, float]:
+    """Rankings with ranks first, by the difference of their means, the largest first."""
+    means = [row.mean for row in ranking.rows if row.mean is not None and row.state is not VariantState.NOT_COMPARABLE]
+    return bool(ranking.reason), round_off(min(means, default=0.0) - max(means, default=0.0))
 
 
 @record

@@ -169,11 +169,11 @@ def _gate_lines(view: ReportView, rest: str, *, most: int) -> Iterator[Renderabl
         yield hanging_indent(
             Text("warning:", style="yellow").append(" ").append_text(mark(finding.conclusion)), _gate_text(finding)
         )
-    for finding in view.failed[:most]:
+    for finding in view.listed_gates[:most]:
         yield hanging_indent(mark(finding.conclusion), _gate_text(finding))
         for advice in dict.fromkeys(each.advice for each in view.errors if _causes(each, finding)):
             yield Padding(Text(safe_text(advice), style="dim"), _INDENT, expand=False)
-    yield from more_line(len(view.failed) - most, "gate", rest)
+    yield from more_line(len(view.listed_gates) - most, "gate", rest)
     for finding in view.near[:most]:
         yield hanging_indent(
             mark(ReportState.UNCERTAIN), Text("within noise of its limit: ").append_text(_gate_text(finding))

@@ -113,10 +113,11 @@ _STATES = {
 }
 _ORDER = {state: place for place, state in enumerate(ReportState)}
 _ORDER |= dict.fromkeys((ReportState.NEW, ReportState.BETTER, ReportState.HELD), len(_ORDER))
+_ORDER[ReportState.REMOVED] = len(_ORDER) + 1  # after the rows of this run
 
 
 def build_rows(comparison: Comparison, verdict: Verdict) -> tuple[RowView, ...]:
-    """Build every row: failed gates first, then significant drops, then unmeasurable rows, then by the drop."""
+    """Build every row: failed gates first, then significant drops, unmeasurable rows and others; removed rows last."""
     suites = {suite.label: suite for suite in comparison.run.suites}
     findings = findings_by_suite(verdict)
     powerless = {(each.suite, each.evaluator): each.value for each in verdict.left_out if each.part is None}

@@ -183,13 +183,13 @@ class FlipTotals:
 
     @property
     def text(self) -> str:
-        """Whether chance explains them; empty without any."""
+        """Whether chance explains their balance, which says nothing about one score; empty without any."""
         flips = self.newly_failing + self.newly_passing
         if not flips:
             return ""
         if self.p <= _ALPHA:
             return "significant"
-        return "too few to be significant" if flips < _FEW_FLIPS else "within noise"
+        return "too few to decide alone" if flips < _FEW_FLIPS else "their balance alone may be chance"
 
 
 @record

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from scoregate.kernel.gate import Verdict
 from scoregate.kernel.gate.finding import Finding
@@ -15,6 +16,7 @@ from scoregate.kernel.report.heading import find_mark, list_unwatched
 from scoregate.kernel.report.history import PastRunView
 from scoregate.kernel.report.rows import ReportState, RowView
 from scoregate.kernel.report.suites import PairedSuite, SuiteView, Totals
+from scoregate.kernel.report.text import shorten_list
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.media import ReadMedia
 from scoregate.kernel.types.records import record
@@ -220,6 +222,16 @@ class ReportView:
         return tuple(finding for finding in self.findings if finding.conclusion is not Conclusion.PASSED)
 
     @property
+    def listed_gates(self) -> tuple[Finding, ...]:
+        """The gates that do not hold, without repeats: what hides all scores of a suite is listed once, for all."""
+        groups: dict[tuple[object, ...], list[Finding]] = {}
+        for index, each in enumerate(self.failed):
+            is_shared = each.conclusion is Conclusion.UNMEASURABLE and each.evaluator is not None
+            key = (each.rule, each.suite, each.value, each.limit, each.origin) if is_shared else (index,)
+            groups.setdefault(key, []).append(each)
+        return tuple(_join_evaluators(group) for group in groups.values())
+
+    @property
     def in_turn(self) -> bool:
         """Whether failing cases come from several suites."""
         return len({case.suite for case in self.notable.failing}) > 1
@@ -237,3 +249,11 @@ class ReportView:
         quiet = all(row.state in (ReportState.NEW, ReportState.BETTER, ReportState.HELD) for row in self.rows)
         passed = self.verdict.conclusion is Conclusion.PASSED and not self.verdict.warnings
         return passed and quiet and not self.totals.flips.newly_failing
+
+
+def _join_evaluators(findings: Sequence[Finding]) -> Finding:
+    """One finding for several that differ in nothing but their evaluators."""
+    first, *others = findings
+    if not others:
+        return first
+    return replace(first, evaluator=shorten_list([each.evaluator or "" for each in findings]))
