@@ -25,7 +25,7 @@ from scoregate.kernel.types.slots import NO_SLOTS
 
 @click.command("accept")
 @click.argument("suite", required=False, default="*", metavar="[SUITE]")
-@click.argument("evaluator", required=False, default="*", metavar="[EVALUATOR]")
+@click.argument("evaluator", required=False, default="*", metavar="[SCORER]")
 @click.option(
     "--until",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -63,7 +63,7 @@ def command(
 ) -> None:
     """Accept the scores of the last run that are worse: write an entry for each to .scoregate/accepted.toml.
 
-    SUITE and EVALUATOR are globs; default: all. Reports show accepted scores with the reason, and gates let drops up to
+    SUITE and SCORER are globs; default: all. Reports show accepted scores with the reason, and gates let drops up to
     the accepted one pass until the date.
     """
     root = project_root()

@@ -136,7 +136,7 @@ def _print_entries(entries: Sequence[Entry], settings: Settings) -> None:
             interval = f" [{value.low:.3f}, {value.high:.3f}]" if has_interval else ", too few for an interval"
             kappa = f"{value.value:.3f}{interval}"
         rows.append((entry.evaluator, entry.source_text, f"{figures.n:,}", accuracy, kappa))
-    print_table(("evaluator", "source", "overrides", "accuracy", "kappa"), rows, numbers=range(2, 5))
+    print_table(("scorer", "source", "overrides", "accuracy", "kappa"), rows, numbers=range(2, 5))
     for entry in entries:
         if entry.figures.matching < entry.figures.n:
             _print_confusion(entry.title, entry.figures)

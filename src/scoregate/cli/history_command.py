@@ -148,11 +148,11 @@ def upgrade() -> None:
 
 @command.command("trend")
 @click.argument("suite")
-@click.argument("evaluator")
+@click.argument("evaluator", metavar="SCORER")
 @run_options
 @answer_options
 def trend(suite: str, evaluator: str, choice: RunChoice, target: AnswerTarget) -> None:
-    """Show the mean score of EVALUATOR in SUITE for each run, with changes of judges and models."""
+    """Show the mean score of SCORER in SUITE for each run, with changes of judges and models."""
     with open_project(choice.project) as opened:
         chosen = choice.find(opened.store, opened.name)
         check_suite(opened.store, chosen, suite, evaluator)
@@ -201,7 +201,7 @@ _RESULTS = {True: "passed", False: "failed", None: ""}
 _CASE: Sequence[Column] = (
     Column("suite", lambda row: row.suite),
     Column("case", lambda row: row.name or row.case),
-    Column("evaluator", lambda row: row.evaluator),
+    Column("scorer", lambda row: row.evaluator),
     Column("when", lambda row: number_format.moment(row.finished)),
     Column("commit", lambda row: _format_commit(row.commit, row.branch)),
     Column("score", lambda row: number_format.score(row.score), is_number=True),
@@ -223,7 +223,7 @@ _CASE: Sequence[Column] = (
 @run_options
 @answer_options
 def flaky(suite: str | None, runs: int, choice: RunChoice, target: AnswerTarget) -> None:
-    """List the cases that pass and fail in turn, without a change of the case or of the evaluator's fingerprint."""
+    """List the cases that pass and fail in turn, without a change of the case or of the scorer's fingerprint."""
     with open_project(choice.project) as opened:
         chosen = replace(choice.find(opened.store, opened.name), runs=runs)
         if suite is not None:
@@ -236,7 +236,7 @@ _FLAKY: Sequence[Column] = (
     Column("suite", lambda row: row.suite),
     Column("case", lambda row: row.name or row.case),
     Column("hash", lambda row: row.case),
-    Column("evaluator", lambda row: row.evaluator),
+    Column("scorer", lambda row: row.evaluator),
     Column("passed", lambda row: f"{row.passed} of {row.trials}", is_number=True),
     Column("flips", lambda row: f"{row.flips} of {row.pairs}", is_number=True),
     Column("at one commit", lambda row: str(row.same_commit), is_number=True),

@@ -47,14 +47,14 @@ def list_(evaluator: str | None, as_json: bool) -> None:
 
 
 @command.command("add")
-@click.argument("evaluator")
+@click.argument("evaluator", metavar="SCORER")
 @click.option("--original", type=_SCORE, required=True, help="Score of the judge (0 to 1).")
 @click.option("--score", type=_SCORE, required=True, help="Right score (0 to 1); the same if the judge is right.")
 @click.option("--input", "given", default="", metavar="TEXT", help="Input of the case.")
 @click.option("--output", required=True, metavar="TEXT", help="Output that was judged.")
 @click.option("--comment", default="", metavar="TEXT", help="Comment on the correction.")
 @click.option("--by", metavar="NAME", help="Name of the reviewer; default: git's user.name.")
-@click.option("--new", "is_new", is_flag=True, help="Accept an EVALUATOR whose name is close to a known one.")
+@click.option("--new", "is_new", is_flag=True, help="Accept a SCORER whose name is close to a known one.")
 def add(
     evaluator: str,
     original: float,
@@ -66,7 +66,7 @@ def add(
     *,
     is_new: bool,
 ) -> None:
-    """Correct the score that EVALUATOR gave to an output. It replaces your earlier correction of this output.
+    """Correct the score that SCORER gave to an output. It replaces your earlier correction of this output.
 
     If the last run lists the choices of the judge, the score must be one of them.
     """

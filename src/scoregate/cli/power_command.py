@@ -40,7 +40,7 @@ def command(run: Path | None, baseline: Path | None, drop: float) -> int:
     settings = load_project_settings(root, {})
     change = Change(baseline, NO_SLOTS.put(EXEMPTIONS, Exemptions()))
     comparison = judge(find_stored_sides(run or root / settings.out, root, settings, change), load_steps).comparison
-    headings = ("suite", "evaluator", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
+    headings = ("suite", "scorer", "cases", "repeats", "detects now", f"for {drop:g}: cases", "or repeats", "from")
     rows = [
         (
             size.suite,

@@ -94,7 +94,7 @@ def _load_queue(run: Run, sample: int | None) -> Queue:
         return build_queue(run)
     queue = draw_sample(run, sample)
     if not len(queue.judged):
-        raise UsageError("there is nothing to sample: no evaluator of this run called a model")
+        raise UsageError("there is nothing to sample: no scorer of this run called a model")
     counts = ", ".join(
         f"{name} {failing + passing:,} ({failing:,} fail, {passing:,} pass)"
         for name, (failing, passing) in sorted(count_scores(queue).items())

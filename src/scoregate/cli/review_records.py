@@ -48,7 +48,7 @@ def select_reviews(store: Store, kind: Kind[S], glob: str | None) -> list[tuple[
     names = [key[0] for key in store.list_keys(kind)]
     selected = [name for name in names if glob is None or fnmatchcase(name, glob)]
     if names and not selected:
-        raise UsageError(f"no {kind.name} for an evaluator {glob!r}", advice=f"There are some for {', '.join(names)}.")
+        raise UsageError(f"no {kind.name} for a scorer {glob!r}", advice=f"There are some for {', '.join(names)}.")
     return [(name, sorted(store.read(kind, (name,)), key=age_key)) for name in selected]
 
 
@@ -65,7 +65,7 @@ def print_reviews(
     if as_json:
         print_json({"evaluator": name, **item.model_dump(mode="json")} for name, item in reviews)
         return
-    headings = ("evaluator", "id", *columns, "by", "when")
+    headings = ("scorer", "id", *columns, "by", "when")
     rows = (
         (name, item.id, *(read(item) for read in columns.values()), item.by, format_day(item.created_at))
         for name, item in reviews
@@ -75,7 +75,7 @@ def print_reviews(
 
 
 _REMOVE_HELP = (
-    "Remove the reviews of EVALUATOR with these IDs, all or none. `list` shows the IDs; a unique prefix is enough."
+    "Remove the reviews of SCORER with these IDs, all or none. `list` shows the IDs; a unique prefix is enough."
 )
 
 
@@ -99,7 +99,7 @@ def import_command(
 
         Columns or keys: {columns}.""",
     )
-    @click.argument("evaluator")
+    @click.argument("evaluator", metavar="SCORER")
     @click.argument("file")
     def command(evaluator: str, file: str) -> None:
         table = _is_table_file(file)
@@ -118,7 +118,7 @@ def remove_command(kind: Kind[S]) -> click.Command:
     """Create the command `remove`."""
 
     @click.command("remove", help=_REMOVE_HELP)
-    @click.argument("evaluator")
+    @click.argument("evaluator", metavar="SCORER")
     @click.argument("ids", nargs=-1, required=True, metavar="ID...")
     def command(evaluator: str, ids: tuple[str, ...]) -> None:
         store = open_store()
@@ -132,10 +132,10 @@ def export_command(kind: Kind[S]) -> click.Command:
     """Create the command `export`."""
 
     @click.command("export")
-    @click.argument("evaluator")
+    @click.argument("evaluator", metavar="SCORER")
     @click.argument("file", default="-")
     def command(evaluator: str, file: str) -> None:
-        """Write the reviews of EVALUATOR to FILE (.jsonl or .csv); default: JSON lines to stdout."""
+        """Write the reviews of SCORER to FILE (.jsonl or .csv); default: JSON lines to stdout."""
         table, store = _is_table_file(file), open_store()
         items = sorted(store.read(kind, (evaluator,)), key=age_key)
         if not items:
@@ -179,8 +179,8 @@ def check_evaluator_name(evaluator: str, store: Store) -> None:
     known |= {key[0] for key in (*store.list_keys(OVERRIDES), *store.list_keys(JUDGES))}
     if evaluator not in known and (near := get_close_matches(evaluator, sorted(known), 1, _LIKENESS)):
         raise UsageError(
-            f"there is no evaluator {evaluator!r:.200}; did you mean {near[0]!r:.200}?",
-            advice="Correct the name, or add --new if it is a new evaluator.",
+            f"there is no scorer {evaluator!r:.200}; did you mean {near[0]!r:.200}?",
+            advice="Correct the name, or add --new if it is a new scorer.",
         )
 
 

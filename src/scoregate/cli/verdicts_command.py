@@ -39,7 +39,7 @@ def list_(evaluator: str | None, as_json: bool) -> None:
 
 
 @command.command("add")
-@click.argument("evaluator")
+@click.argument("evaluator", metavar="SCORER")
 @click.option("--case", required=True, metavar="HASH", help="Hash of the test case of both outputs.")
 @click.option("--baseline", required=True, metavar="TEXT", help="Output of the baseline.")
 @click.option("--challenger", required=True, metavar="TEXT", help="New output.")

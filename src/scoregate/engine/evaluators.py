@@ -22,10 +22,10 @@ def read_scorers(evaluators: Iterable[Any]) -> tuple[list[Scorer], list[str]]:
             scorer = make_scorer(evaluator)
         except Exception as error:  # an `id` may be a property that raises
             kind = evaluator if isinstance(evaluator, type) else type(evaluator)
-            problems.append(f"evaluator {number} ({kind.__name__}): {error}")
+            problems.append(f"scorer {number} ({kind.__name__}): {error}")
             continue
         if scorer.info.id in scorers:
-            problems.append(f"evaluator {number}: duplicate id {scorer.info.id!r}, which an earlier evaluator has")
+            problems.append(f"scorer {number}: duplicate id {scorer.info.id!r}, which an earlier scorer has")
         else:
             scorers[scorer.info.id] = scorer
     return list(scorers.values()), problems

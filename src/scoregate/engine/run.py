@@ -167,8 +167,8 @@ async def run_suite(
             await anyio.lowlevel.checkpoint()
             import scoregate.engine.results  # noqa: F401  # needed at the end; imported while the first cases wait
     if deadline.is_over:
-        message = f"the evaluators took longer than {suite.limits.scoring_s:g} s; unfinished evaluations were cancelled"
-        error = ErrorInfo("TimeoutError", message, advice="Allow more seconds, or raise the evaluators' concurrency.")
+        message = f"the scorers took longer than {suite.limits.scoring_s:g} s; unfinished evaluations were cancelled"
+        error = ErrorInfo("TimeoutError", message, advice="Allow more seconds, or raise the scorers' concurrency.")
         for log in logs:
             log.timed_out = True
             log.emit("errored", stage="suite", error=error)

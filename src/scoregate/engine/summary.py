@@ -77,7 +77,7 @@ def _details(result: SuiteResult) -> Iterator[str]:
 
 def _explain_no_score(result: SuiteResult) -> str:
     if not result.columns.unscored:
-        return "the suite has no scorers or evaluators"
+        return "the suite has no scorers"
     battles = [name for name, info in result.evaluators.items() if info.battles]
     if not battles:
         return "every scorer returned None"

@@ -194,7 +194,7 @@ def test_scores_without_a_scale_do_not_count() -> None:
 def test_an_evaluator_that_is_gone_is_named() -> None:
     then = run_of(ExampleSuite({"c0": {"e": 1.0, "z": 0.0}}, evaluators=(info("e"), info("z"))))
     run, counted = pool_earlier(after(attempt_of(1.0), then))
-    assert counted == PooledRuns(2, gaps=("demo of attempt 1: z is no evaluator any more",))
+    assert counted == PooledRuns(2, gaps=("demo of attempt 1: z is no scorer any more",))
     assert scores_of(run) == [1.0]
 
 

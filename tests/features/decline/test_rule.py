@@ -97,7 +97,7 @@ def test_a_limit_that_matches_no_evaluator_is_reported() -> None:
     limits = Limits(more={"max_decline": {"accuracy": 0.1}})
     verdict = evaluate_gates(compare(make_run(80), None), Policy(limits), checks=(CHECK,))
     (found,) = list_rule(verdict, "limits apply")
-    assert found.value == "accuracy in max_decline matches no evaluator"
+    assert found.value == "accuracy in max_decline matches no scorer"
 
 
 def test_small_drops_that_add_up_fail_a_run() -> None:

@@ -29,7 +29,7 @@ def test_evaluators_are_bounded() -> None:
     index = CaseIndex()
     for number in range(1_000):
         index.add_error("a", str(number), 0)
-    with pytest.raises(OverflowError, match="1,000 evaluators"):
+    with pytest.raises(OverflowError, match="1,000 scorers"):
         index.add_error("a", "one more", 0)
 
 

@@ -68,7 +68,7 @@ def test_options_apply_to_the_run(two: Project) -> None:
     assert two.scoregate("run", BOTH[0]).exit_code == 0
     outcome = two.scoregate("run", BOTH[0], "--max-drop", "is-equal=0.1")
     assert outcome.exit_code == 3
-    assert limit_findings(outcome) == ["is-equal in max_drop matches no evaluator"]
+    assert limit_findings(outcome) == ["is-equal in max_drop matches no scorer"]
 
 
 def test_suite_limits_need_an_evaluator_of_the_suite(two: Project) -> None:
@@ -78,7 +78,7 @@ def test_suite_limits_need_an_evaluator_of_the_suite(two: Project) -> None:
     for part in (("run",), ("run", BOTH[0])):
         outcome = two.scoregate(*part)
         assert outcome.exit_code == 3, outcome.output
-        assert limit_findings(outcome) == ["is-alike in min_score matches no evaluator"]
+        assert limit_findings(outcome) == ["is-alike in min_score matches no scorer"]
 
 
 def test_a_crashed_script_hides_its_limits(two: Project) -> None:

@@ -204,7 +204,7 @@ def test_a_suite_whose_evaluators_all_return_none_is_unmeasurable(project: Proje
     project.write("evals/demo.py", suite(NOTHING, good=20).replace("[IsEquals()]", "[Nothing()]"))
     outcome = project.scoregate("run")
     assert outcome.exit_code == 3
-    assert "Nothing was evaluated in demo: 0 evaluations: every evaluator returned None" in outcome.output
+    assert "Nothing was evaluated in demo: 0 evaluations: every scorer returned None" in outcome.output
     assert run_relaxed(project, "cases_were_evaluated").exit_code == 0
 
 

@@ -150,7 +150,7 @@ def test_scores_lost_to_none_are_never_green(project: Project) -> None:
     (row,) = outcome.result["rows"]
     assert (outcome.exit_code, row["label"], row["lost"]) == (3, "unmeasurable", {"none": 60})
     assert (row["mean"], row["base"], row["n"]) == (1.0, 1.0, 140)
-    assert "60 of 200 cases lost their score: the evaluator returned None" in outcome.comment
+    assert "60 of 200 cases lost their score: the scorer returned None" in outcome.comment
     free = project.scoregate("gate", str(outcome.out), "--baseline", "base")
     assert free.exit_code == 0, "without a gate nothing depends on it"
 

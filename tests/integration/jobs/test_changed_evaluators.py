@@ -63,7 +63,7 @@ def test_the_verdict_shows_it(world: World, name: str) -> None:
     job = run_judged(world, "", change)
     assert job.exit_code == 0, job.output
     (verdict,) = (line for line in " ".join(job.output.split()).split("✓ ") if line.startswith("scoregate:"))
-    assert "evaluators since the baseline:" in verdict
+    assert "scorers since the baseline:" in verdict
     assert message in verdict
 
 
@@ -72,7 +72,7 @@ def test_the_base_policy_fails_it(world: World, name: str) -> None:
     change, _ = CHANGES[name]
     job = run_judged(world, 'policy_from = "base"\n', change)
     assert job.exit_code == 1, job.output
-    assert "An evaluator isn't the baseline's in demo" in job.output
+    assert "A scorer isn't the baseline's in demo" in job.output
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_phone_shows_change_verdict_and_gates(report: Path, visit: Opener) -> 
         box = part.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= 390
-    expect(page.get_by_role("region", name="Table of evaluators").get_by_role("row", name="complete")).to_be_visible()
+    expect(page.get_by_role("region", name="Table of scorers").get_by_role("row", name="complete")).to_be_visible()
 
 
 def test_every_colour_has_a_sign_or_text(report: Path, visit: Opener) -> None:

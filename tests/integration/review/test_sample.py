@@ -174,7 +174,7 @@ def test_a_run_without_a_judge_has_no_sample(tmp_path: Path) -> None:
     assert project.scoregate("run", "--baseline", "none").exit_code == 0
     outcome = project.scoregate("review", "--sample", "50", "--no-open")
     assert outcome.exit_code == 2
-    assert "no evaluator of this run called a model" in outcome.output
+    assert "no scorer of this run called a model" in outcome.output
 
 
 def test_a_sample_is_reviewed_blind_with_one_key_a_score(judged: Reviewed, browser: Browser) -> None:

@@ -30,7 +30,7 @@ def test_without_host_a_failed_suite_exits_0(home: Home) -> None:
 
 def test_without_host_a_suite_without_scores_exits_3(home: Home) -> None:
     for fn, evaluators, why in (
-        ("lambda case: 1", "[]", "nothing was scored: the suite has no scorers or evaluators"),
+        ("lambda case: 1", "[]", "nothing was scored: the suite has no scorers"),
         ("lambda case: 1 / 0", "[Good()]", "✗ demo: 2 cases · 2 errored"),
     ):
         source = f"run_test_suite('demo', cases(2), {fn}, {evaluators}, test_case_hash=['n'])"

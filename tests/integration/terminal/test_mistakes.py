@@ -56,8 +56,8 @@ MISTAKES = (
     Mistake(
         "a misspelled evaluator",
         ("overrides", "add", "is-equal", "--original", "0", "--score", "1", "--output", "x"),
-        "error: there is no evaluator 'is-equal'; did you mean 'is-equals'?\n"
-        "Correct the name, or add --new if it is a new evaluator.",
+        "error: there is no scorer 'is-equal'; did you mean 'is-equals'?\n"
+        "Correct the name, or add --new if it is a new scorer.",
     ),
     Mistake(
         "an unknown variable",

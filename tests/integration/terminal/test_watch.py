@@ -263,7 +263,7 @@ def test_the_table_stays_on_the_screen(project: Project, window: Open) -> None:
     save_file(project, "evals/hours.py", suite("hours", "lambda input: 'at 8'", cases=20))
     terminal.wait_for(lambda: WAITING in terminal.text and "20 newly failing" in terminal.text)
     assert "evals/hours.py changed" in terminal.lines[0]
-    assert "suite · evaluator" in terminal.text
+    assert "suite · scorer" in terminal.text
     save_file(project, "evals/hours.py", suite("hours", cases=20))
     terminal.wait_for(lambda: WAITING in terminal.text and "20 of 20 pass" in terminal.text)
     assert terminal.raw.count(b"\x1b[2J") == 3  # cleared once for each run

@@ -264,7 +264,7 @@ def test_scorers_over_their_time_limit_end_the_run_with_an_error(kind: str) -> N
     (error,) = result.errors
     assert (error.type, error.message) == (
         "TimeoutError",
-        "the evaluators took longer than 0.01 s; unfinished evaluations were cancelled",
+        "the scorers took longer than 0.01 s; unfinished evaluations were cancelled",
     )
     assert [each.error.type for case in result.cases for each in case.errors] == ["Unfinished"]
     assert [log.timed_out for log in logs] == [True]

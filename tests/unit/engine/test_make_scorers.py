@@ -80,13 +80,13 @@ def test_an_evaluator_that_cannot_run_is_a_problem_of_its_own() -> None:
     ):
         scorers, problems = read_scorers([Minimal(), evaluator, Judge()])
         assert [each.info.id for each in scorers] == ["minimal", "judge"]
-        assert problems == [f"evaluator 2 {problem}"]
+        assert problems == [f"scorer 2 {problem}"]
 
 
 def test_each_evaluator_has_its_own_id() -> None:
     scorers, problems = read_scorers([Minimal(), Judge(), make()])
     assert [each.info.id for each in scorers] == ["minimal", "judge"]
-    assert problems == ["evaluator 3: duplicate id 'minimal', which an earlier evaluator has"]
+    assert problems == ["scorer 3: duplicate id 'minimal', which an earlier scorer has"]
 
 
 def test_an_id_may_raise() -> None:
@@ -95,4 +95,4 @@ def test_an_id_may_raise() -> None:
         def id(self) -> str:  # type: ignore[override]
             raise RuntimeError("no id yet")
 
-    assert read_scorers([Broken()]) == ([], ["evaluator 1 (Broken): no id yet"])
+    assert read_scorers([Broken()]) == ([], ["scorer 1 (Broken): no id yet"])

@@ -66,7 +66,7 @@ def test_results_of_an_evaluator_with_parts_are_reused_while_it_is_the_same() ->
     ):
         assert problem(new, old) == ""
     assert problem([info("checks", "changed"), info("other", "b")], parts) == "checks: its code changed"
-    assert problem([info("checks")], parts) == "its evaluators changed"
-    assert problem([info("checks"), info("other", "b"), info("third")], parts) == "its evaluators changed"
-    assert problem([info("a.x", "a"), info("a.y", "b")], [info("a.x", "a")]) == "its evaluators changed"
+    assert problem([info("checks")], parts) == "its scorers changed"
+    assert problem([info("checks"), info("other", "b"), info("third")], parts) == "its scorers changed"
+    assert problem([info("a.x", "a"), info("a.y", "b")], [info("a.x", "a")]) == "its scorers changed"
     assert "can't be checked" in problem([info("checks", None)], [info("checks.polite", None)])

@@ -83,7 +83,7 @@ def test_the_first_line_leaves_out_scorers_without_a_score() -> None:
 
 def test_a_suite_in_which_nothing_was_scored_says_why() -> None:
     for scorers, why in (
-        ([], "the suite has no scorers or evaluators"),
+        ([], "the suite has no scorers"),
         (lambda output: None, "every scorer returned None"),  # noqa: ARG005
     ):
         assert list_lines(run(scorers, ["a"]))[1:] == [f"    nothing was scored: {why}"]

@@ -61,7 +61,7 @@ def test_a_suite_without_a_score_is_not_passed() -> None:
     assert run([lambda: None, lambda: True]).passed
     for scorers, why in (
         (lambda: None, "every scorer returned None"),
-        ((), "the suite has no scorers or evaluators"),
+        ((), "the suite has no scorers"),
         (pairwise(), "pairwise needs the output of an earlier run. `scoregate run` compares with a base"),
         ([pairwise(), lambda: None], "earlier run, and the other scorers returned None. `scoregate run`"),
     ):

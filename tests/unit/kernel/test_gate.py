@@ -251,7 +251,7 @@ def test_a_pending_evaluator_has_no_scores_yet() -> None:
 @pytest.mark.parametrize(
     ("evaluator", "reason"),
     [
-        (info(), "0 evaluations: every evaluator returned None"),
+        (info(), "0 evaluations: every scorer returned None"),
         (EvaluatorInfo("e", battles=True), "0 evaluations: a battle needs the output of a run before it"),
     ],
 )
@@ -282,7 +282,7 @@ def test_lost_scores_make_a_watched_row_unmeasurable(watch: Limits, code: int) -
     (row,) = comparison.rows
     assert (row.label, row.lost.reasons, row.pairs.n) == (RowLabel.UNMEASURABLE, {"none": 60}, 140)
     assert (row.mean, row.base) == (1.0, 1.0), "both means are over the pairs"
-    assert row.reason == "60 of 200 cases lost their score: the evaluator returned None"
+    assert row.reason == "60 of 200 cases lost their score: the scorer returned None"
     assert evaluate_gates(comparison, Policy(watch)).exit_code == code
 
 
@@ -394,7 +394,7 @@ def test_a_watched_evaluator_missing_in_the_run_is_reported() -> None:
     base = run_of(ExampleSuite({"c0": {"e": 1.0, "f": 1.0}}, evaluators=[info("e"), info("f")]))
     found = evaluate_gates(compare(run_of(ExampleSuite({"c1": {"e": 1.0}})), base), Policy(RELATIVE))
     values = {one.evaluator: one.value for one in found.findings if one.rule == "comparable"}
-    assert values == {"e": "new: no case has a score in both runs", "f": "removed: this evaluator is gone"}
+    assert values == {"e": "new: no case has a score in both runs", "f": "removed: this scorer is gone"}
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_every_change_of_policy_is_listed() -> None:
         "policy_from: base → head",
         "alpha: 0.05 → 0.01",
         "min_effect: 0.01 → 0.5",
-        "higher_is_better for evaluators 'tone': not set → false",
+        "higher_is_better for scorers 'tone': not set → false",
     ]
 
 

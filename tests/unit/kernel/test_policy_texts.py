@@ -165,7 +165,7 @@ def test_defaults_of_policies() -> None:
         (
             {"criteria": Criteria(evaluators={"e": EvaluatorCriteria(ignore=True)})},
             {"criteria": Criteria(evaluators={"f": EvaluatorCriteria(scale=(0, 2.5))})},
-            ["ignore for evaluators 'e': true → not set", "scale for evaluators 'f': not set → [0, 2.5]"],
+            ["ignore for scorers 'e': true → not set", "scale for scorers 'f': not set → [0, 2.5]"],
         ),
     ],
 )

@@ -35,9 +35,9 @@ def find_problem(new: list[EvaluatorInfo], old: list[EvaluatorInfo]) -> str:
         ([], [], ""),
         ([CODE], [CODE], ""),
         ([EvaluatorInfo("judge", Fingerprint(prompt="p"))], [EvaluatorInfo("judge", Fingerprint(prompt="p"))], ""),
-        ([CODE], [], "its evaluators changed"),
-        ([], [CODE], "its evaluators changed"),
-        ([CODE], [EvaluatorInfo("other", MARK)], "its evaluators changed"),
+        ([CODE], [], "its scorers changed"),
+        ([], [CODE], "its scorers changed"),
+        ([CODE], [EvaluatorInfo("other", MARK)], "its scorers changed"),
         ([EvaluatorInfo("code")], [EvaluatorInfo("code")], "it can't be checked whether code has changed"),
         (
             [EvaluatorInfo("code", Fingerprint(version="1"))],
@@ -58,11 +58,11 @@ def find_problem(new: list[EvaluatorInfo], old: list[EvaluatorInfo]) -> str:
         (
             [replace(CODE, id="code.one")],
             [EvaluatorInfo("code.two", Fingerprint(source="b"))],
-            "its evaluators changed",
+            "its scorers changed",
         ),
-        ([replace(CODE, id="codes")], [CODE], "its evaluators changed"),
-        ([replace(CODE, id="a.one")], [replace(CODE, id="b.one")], "its evaluators changed"),
-        ([CODE, replace(CODE, id="other")], [CODE], "its evaluators changed"),
+        ([replace(CODE, id="codes")], [CODE], "its scorers changed"),
+        ([replace(CODE, id="a.one")], [replace(CODE, id="b.one")], "its scorers changed"),
+        ([CODE, replace(CODE, id="other")], [CODE], "its scorers changed"),
     ],
 )
 def test_results_are_reused_if_their_evaluators_are_the_same(

@@ -108,7 +108,7 @@ def test_a_limit_for_some_suites_needs_an_evaluator_of_these() -> None:
     other = replace(GOOD, id="other", cases={f"c{index}": {"f": 1.0} for index in range(3)}, evaluators=(info("f"),))
     run = run_of(GOOD, other)
     for glob, values in (
-        ("demo", ["f in min_score matches no evaluator"]),
+        ("demo", ["f in min_score matches no scorer"]),
         ("other", []),
         ("*", []),
         ("nothing", ["nothing matches none of the suites that ran: demo, other"]),
@@ -122,7 +122,7 @@ def test_a_threshold_of_no_evaluator_is_reported() -> None:
 
     half = Threshold(gte=0.5)
     assert find_values(run_of(GOOD), "limits apply", policy("tone", threshold=half)) == [
-        "tone matches no evaluator, and has a threshold"
+        "tone matches no scorer, and has a threshold"
     ]
     for other in (policy("e", threshold=half), policy("*", threshold=half), policy("tone", min_effect=0.1)):
         assert find_values(run_of(GOOD), "limits apply", other) == []

@@ -90,7 +90,7 @@ def test_a_limit_that_matches_nothing_is_reported(name: str) -> None:
         Policy(Limits(), {"*": MISSPELT[name]}),
         Policy(Limits(), {"demo": MISSPELT[name]}),
     ):
-        assert find_values(run, "limits apply", policy) == [f"{glob} in {name} matches no evaluator"]
+        assert find_values(run, "limits apply", policy) == [f"{glob} in {name} matches no scorer"]
 
 
 @pytest.mark.parametrize("name", MISSPELT)
@@ -109,7 +109,7 @@ def test_other_suites_may_have_what_a_limit_names_if_files_were_named(name: str)
 def test_a_limit_of_the_command_line_is_meant_for_this_run() -> None:
     limits = Limits(min_score={"accuracy": 0.5}, origin={"min_score.accuracy": "--min-score"})
     narrowed = change_run(run_of(GOOD), narrowed=True)
-    assert find_values(narrowed, "limits apply", Policy(limits)) == ["accuracy in min_score matches no evaluator"]
+    assert find_values(narrowed, "limits apply", Policy(limits)) == ["accuracy in min_score matches no scorer"]
 
 
 def test_a_pattern_that_matches_no_suite_is_reported() -> None:
@@ -195,7 +195,7 @@ def test_a_suite_without_evaluators_says_why(sdk: str | None) -> None:
     run = run_of(ExampleSuite({"a": {}}, evaluators=[]))
     run = replace(run, suites=(replace(run.suites[0], sdk=sdk),))
     is_report = sdk in ("ctrf", "junit", "vitest")
-    why = "all tests were skipped" if is_report else "the suite has no scorers or evaluators"
+    why = "all tests were skipped" if is_report else "the suite has no scorers"
     assert find_values(run, "cases were evaluated") == [f"0 evaluations: {why}"]
 
 

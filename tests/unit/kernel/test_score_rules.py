@@ -239,14 +239,14 @@ def test_a_threshold_without_an_evaluator_is_an_error() -> None:
     run, _ = reduce_events(make_score(1, "exact"))
     policy = Policy(criteria=Criteria(evaluators={"wrods": WORDS}))
     (finding,) = evaluate_gates(compare(run, None), policy).failed
-    assert finding.value == "wrods matches no evaluator, and has a threshold"
+    assert finding.value == "wrods matches no scorer, and has a threshold"
 
 
 def test_changes_of_these_settings_are_described() -> None:
     old, new = Policy(), Policy(criteria=Criteria(evaluators={"words": WORDS}))
     assert list(policy_differences(old, new)) == [
-        "scale for evaluators 'words': not set → [0, 500]",
-        "threshold for evaluators 'words': not set → ≥ 100",
+        "scale for scorers 'words': not set → [0, 500]",
+        "threshold for scorers 'words': not set → ≥ 100",
     ]
 
 

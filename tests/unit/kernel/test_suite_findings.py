@@ -339,7 +339,7 @@ def test_reports_show_the_limit_of_a_rule_with_a_setting() -> None:
 
 
 def test_an_agreement_needs_a_judge() -> None:
-    assert explain_judge_agreement(make_context(run_of(GOOD))) == "no evaluator is a judge"
+    assert explain_judge_agreement(make_context(run_of(GOOD))) == "no scorer is a judge"
     judged = run_of(replace(GOOD, evaluators=[info("e"), info("j", model="large", prompt="p")]))
     assert explain_judge_agreement(make_context(judged)) == ""
 

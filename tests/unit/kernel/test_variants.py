@@ -142,7 +142,7 @@ def test_missing_ranks_have_reasons() -> None:
     none = rank(variant("a", [1.0] * 5 + [None] * 55), variant("b", [None] * 5 + [1.0] * 55))
     assert none.reason == "fewer than two variants can be compared"
     other = rank(variant("a", flips(60), evaluators=[info(source="1")]), variant("b", flips(60)))
-    assert other.reason == "the evaluator is not the same for all variants"
+    assert other.reason == "the scorer is not the same for all variants"
     many = rank(*(variant(f"v{index}", flips(12)) for index in range(MOST_VARIANTS + 1)))
     assert many.reason == f"there are more than {MOST_VARIANTS} variants"
     assert len(many.rows) == MOST_VARIANTS + 1

@@ -106,7 +106,7 @@ def test_brief_output_has_only_failures(example: str) -> None:
     view = EXAMPLES[example]()
     lines = print_into(io.StringIO(), console.render_brief(view), 140).splitlines()
     assert "scoregate: " in " ".join(lines[-2:])
-    assert "suite · evaluator" not in "".join(lines)
+    assert "suite · scorer" not in "".join(lines)
     if view.verdict.conclusion == "passed":
         assert len(lines) <= 2 + len(view.verdict.warnings) + len(view.near) + bool(describe_ungated(view.verdict))
     else:

@@ -90,7 +90,7 @@ def test_without_a_change_the_heading_has_a_tick() -> None:
     [
         (Limits(fail_on_regression=True), "1 of 2 gates failed"),
         (Limits(max_drop={"*": 0.9}), "2 gates passed"),
-        (Limits(max_drop={"other": 0.9}), "could not be measured: a limit matches no suite or evaluator"),
+        (Limits(max_drop={"other": 0.9}), "could not be measured: a limit matches no suite or scorer"),
         (Limits(max_drop={"*": 0.9}, fail_on_regression=True), "1 of 3 gates failed"),
         (Limits(min_score={"*": 0.05}), WORSE.format("support-bot")),
         (
@@ -239,7 +239,7 @@ def test_a_passed_run_says_what_it_leaves_open() -> None:
     kinds = [EvaluatorChangeKind.LOWERED, EvaluatorChangeKind.REMOVED, EvaluatorChangeKind.LOWERED]
     changes = tuple(EvaluatorChange(0, "e", kind, "") for kind in kinds)
     assert build_title(Verdict((passed,), evaluator_changes=changes)) == (
-        "1 gate passed; evaluators since the baseline: 1 removed, 2 with a lower threshold"
+        "1 gate passed; scorers since the baseline: 1 removed, 2 with a lower threshold"
     )
     other = finding(DROP, "a", "another reason")
     assert build_title(Verdict((), left_out=(other,))) == "passed, no gate is set; 1 limit not applied"

@@ -63,7 +63,7 @@ def test_missing_or_changed_points_break_the_line() -> None:
     old, new = Measurement(0.5, "a"), Measurement(0.5, "b")
     changed = make_sparkline(old, old, new, now=new)
     assert (changed.line.count("M"), bool(changed.link)) == (2, True)
-    assert changed.description.endswith("the evaluator changed 1 time")
+    assert changed.description.endswith("the scorer changed 1 time")
     assert make_sparkline(old, old, now=new).link == ""
     assert make_sparkline(0.5, old, now=0.5).line.count("M") == 1
 
@@ -94,7 +94,7 @@ def test_a_page_without_a_history_does_not_mention_it() -> None:
 def test_the_page_shows_each_row_and_links_each_run() -> None:
     page = "".join(render(EXAMPLES["failing"]()))
     assert "last 9 runs: 0.970 … 0.985; now 0.890; lowest 0.890, highest 0.995" in page
-    assert "last 9 runs: 0.800 … 0.800; now 0.800; the evaluator changed 2 times" in page
+    assert "last 9 runs: 0.800 … 0.800; now 0.800; the scorer changed 2 times" in page
     assert "last 8 runs: 0.940 … 0.940; now 0.970" in page
     table = page.partition('<table class="runs">')[2].partition("</table>")[0]
     assert re.findall(r"main@\w{7}", table)[:2] == ["main@a1b2c3d", "main@8f0e1d2"]

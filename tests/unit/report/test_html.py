@@ -158,13 +158,13 @@ def test_of_many_evaluators_the_worst_are_shown_and_the_others_folded() -> None:
         return text_of(view_of(make_run(*suites)))
 
     page = page_with(20)
-    shown, folded = table_rows(page, "Table of evaluators"), table_rows(page, "Table of the other evaluators")
+    shown, folded = table_rows(page, "Table of scorers"), table_rows(page, "Table of the other scorers")
     assert shown == [f"{suite} · e" for suite in "abcdef"]
     assert folded == [f"{suite} · e" for suite in "ghijklmnopqrst"]
-    assert "<details><summary>14 evaluators more</summary>" in page
+    assert "<details><summary>14 scorers more</summary>" in page
     few = page_with(8)
-    assert len(table_rows(few, "Table of evaluators")) == 8
-    assert table_rows(few, "Table of the other evaluators") == []
+    assert len(table_rows(few, "Table of scorers")) == 8
+    assert table_rows(few, "Table of the other scorers") == []
 
 
 def count_plotted(now: list[list[float]], before: list[list[float]]) -> list[tuple[int, int, int]]:
@@ -348,7 +348,7 @@ def test_a_large_table_of_gates_is_cut_and_counted() -> None:
     head = page.partition('<script type="text/plain"')[0]
     assert head.count('<tr class="failed">') == 500
     assert "100 gates more in result.json" in head
-    assert "100 evaluators more in result.json" in head
+    assert "100 scorers more in result.json" in head
 
 
 def test_inputs_and_outputs_of_both_sides_have_one_layout() -> None:

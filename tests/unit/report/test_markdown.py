@@ -70,8 +70,8 @@ def test_a_green_run_with_a_significant_drop_shows_the_table() -> None:
         run, base = make_run(bot(range(forgets), range(0))), make_base(bot(range(2), range(0)))
         return comment(view_of(run, base, limits=Limits(min_pass_rate=0)))
 
-    assert "<summary>2 evaluators compared with the baseline</summary>" in green(2)
-    assert "<summary>2 evaluators" not in green(30)
+    assert "<summary>2 scorers compared with the baseline</summary>" in green(2)
+    assert "<summary>2 scorers" not in green(30)
     assert "| 🔻 | <code>support-bot</code> · <code>has-all-substrings</code>" in green(30)
 
 
@@ -164,7 +164,7 @@ def test_rows_that_do_not_fit_are_left_out_one_by_one() -> None:
         text = comment(view, budget)
         assert budget - 400 < len(text.encode()) <= budget
         rows = text.count("</code> · <code>e</code> | 1.000 |")
-        assert f"{100 - rows} evaluators more in the" in text
+        assert f"{100 - rows} scorers more in the" in text
         shown.append(rows)
     assert 0 < shown[0] < shown[1] < shown[2] < 100
 

@@ -60,7 +60,7 @@ def test_no_report_mentions_calls_without_a_gateway() -> None:
 def test_the_comment_has_a_table_with_notes_about_counts_that_are_not_zero() -> None:
     text = comment(view(JUDGED, TIMED))
     heading = "Calls of models: 1,213 calls, 181 k tokens, <span>$</span>0.42, 5 cached, 2 retried, 3 refused, 1 failed"
-    assert f"<details><summary>{heading}</summary>\n\n| Suite · evaluator | Model | Calls |" in text
+    assert f"<details><summary>{heading}</summary>\n\n| Suite · scorer | Model | Calls |" in text
     assert "| p95 | Notes |\n|:--|:--|--:|--:|--:|--:|--:|:--|\n" in text
     first, second = re.findall(r"^\| <code>bot</code>.*$", text.partition("Calls of models")[2], re.MULTILINE)
     assert "| <code>openai/gpt-4o</code> | 1,204 | 181 k | <span>$</span>0.42 | 812 ms | 1.9 s |" in first
@@ -90,7 +90,7 @@ def test_the_terminal_has_a_line_and_with_details_a_row_for_each_model() -> None
     assert line in brief.splitlines()
     assert "anthropic/claude" not in brief
     table = terminal(shown).partition(f"{line}\n")[2].splitlines()
-    assert table[0].split("  ")[0] == "suite · evaluator"
+    assert table[0].split("  ")[0] == "suite · scorer"
     assert table[1].split() == ["bot", "openai/gpt-4o", "1,204", "181", "k", "$0.42", "812", "ms", "1.9", "s"]
     assert table[2].split()[:5] == ["bot", "·", "polite", "anthropic/claude", "9"]
     narrow = terminal(shown, width=70)

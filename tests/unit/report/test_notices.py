@@ -240,7 +240,7 @@ def test_whole_runs_that_move_are_named_before_the_evaluators_that_were_not_chec
     rows = (make_row("demo", base_runs=moving, checked=False), make_row("other", base_runs=still))
     first, second = list_all(replace(SAME, rows=rows))
     assert "explain, although nothing changed between them: demo · e by 2.1 points (4 runs). Labels" in first
-    assert second == "Could not check whether these evaluators changed: e."
+    assert second == "Could not check whether these scorers changed: e."
 
 
 def test_what_waits_for_people_names_the_command_if_some_can_be_reviewed() -> None:
@@ -286,7 +286,7 @@ def test_evaluators_that_could_not_be_checked_are_named_once() -> None:
         replace(row, evaluator="known", checked=True),
         replace(row, evaluator="alone", pairs=PairSummary()),
     )
-    assert list_all(replace(SAME, rows=rows)) == ["Could not check whether these evaluators changed: facts, tone."]
+    assert list_all(replace(SAME, rows=rows)) == ["Could not check whether these scorers changed: facts, tone."]
 
 
 def test_a_lower_threshold_is_named_and_other_changes_are_left_to_their_rows() -> None:
@@ -345,7 +345,7 @@ def test_sentences_of_features_are_at_their_places() -> None:
         "The run has uncommitted changes.",
         "demo, compared with the baseline: model a → b.",
         "rows",
-        "Could not check whether these evaluators changed: e.",
+        "Could not check whether these scorers changed: e.",
         "parts",
         "costs",
         "of the run",

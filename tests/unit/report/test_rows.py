@@ -212,7 +212,7 @@ def test_rows_are_sorted_by_state_then_by_drop_then_by_name() -> None:
         replace(ROW, suite="d", label=RowLabel.REMOVED),
         replace(ROW, suite="e", label=RowLabel.WORSE, estimate=small),
     ]
-    places = ["e e", "d e", "c e", "c f", "a e", "b e", "a new"]
+    places = ["e e", "c e", "c f", "a e", "b e", "a new", "d e"]
     assert [f"{suite} {evaluator}" for suite, evaluator, _ in build_table(rows, Verdict(()))] == places
 
 

@@ -36,7 +36,7 @@ def test_only_nan_is_unmeasurable_or_new() -> None:
     found = compared(bad, good).rows[0]
     assert (found.label, found.reason) == (RowLabel.UNMEASURABLE, "no case has a score")
     found = compared(good, bad).rows[0]
-    assert (found.label, found.reason) == (RowLabel.NEW, "no baseline score of this evaluator yet")
+    assert (found.label, found.reason) == (RowLabel.NEW, "no baseline score of this scorer yet")
 
 
 def test_a_base_suite_without_cases() -> None:

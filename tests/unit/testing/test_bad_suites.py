@@ -91,7 +91,7 @@ def test_a_hash_that_raises() -> None:
 
 def test_duplicate_evaluator_ids() -> None:
     result = run(evaluators=[GOOD, Judge(passing, "other"), Judge(passing, "good")])
-    assert messages(result) == ["suite 'demo': evaluator 3: duplicate id 'good', which an earlier evaluator has"]
+    assert messages(result) == ["suite 'demo': scorer 3: duplicate id 'good', which an earlier scorer has"]
     assert all(set(case.evaluations) == {"good", "other"} for case in result.cases)
 
 
@@ -124,7 +124,7 @@ class RaisingId(Judge):
 def test_an_invalid_evaluator(evaluator: Any, reason: str) -> None:
     result = run(evaluators=[evaluator, GOOD])
     (message,) = messages(result)
-    assert message.startswith("suite 'demo': evaluator 1 ")
+    assert message.startswith("suite 'demo': scorer 1 ")
     assert reason in message
     assert all(set(case.evaluations) == {"good"} for case in result.cases)
 

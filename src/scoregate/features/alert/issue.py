@@ -164,7 +164,7 @@ def _render(view: ReportView, problems: Sequence[AlertProblem]) -> str:
         f"<!-- scoregate-alert-data: {content} -->" if len(content) < _LONGEST_DATA else "",
         "Scores got worse. A second measurement on the same commit confirms it, or several runs without a change.",
         "",
-        "| Suite · evaluator | Change |",
+        "| Suite · scorer | Change |",
         "|:--|:--|",
         *(f"| {_place(each)} | {prose(each.text) or 'not recovered yet'} |" for each in problems),
         "",

@@ -106,7 +106,7 @@ class _Earlier:
 def _find_problem(run: Run, suite: SuiteResult, earlier: Run, other: SuiteResult) -> str:
     """Why the trials of a suite don't count; empty if they do."""
     if added := other.evaluators.keys() - suite.evaluators.keys():
-        return f"{min(added)} is no evaluator any more"
+        return f"{min(added)} is no scorer any more"
     for name in suite.evaluators.keys() & other.evaluators.keys():
         if change := describe_fingerprint_change(suite.evaluators[name], other.evaluators[name]):
             return f"{name}: {change}"

@@ -51,7 +51,7 @@ def _explain_silence(context: SuiteContext) -> str:
     if earlier.base is None:
         return earlier.base_note
     rows = earlier.rows_of(context.suite.label)
-    return "" if any(row.delta is not None for row in rows) else "its evaluators are not those of the earlier run"
+    return "" if any(row.delta is not None for row in rows) else "its scorers are not those of the earlier run"
 
 
 def _list_rows(comparison: Comparison) -> Sequence[Row]:

@@ -78,7 +78,7 @@ class AcceptCommand:
         entries = await _find_entries(context, head, self, call.login, folder)
         text = "\n\n".join(map(format_entry, dict.fromkeys(entries)))
         if len(text) > _LONGEST_ENTRIES:
-            raise CommandRefused(f"{len(entries)} scores match: too many for one answer", advice="Name one evaluator.")
+            raise CommandRefused(f"{len(entries)} scores match: too many for one answer", advice="Name one scorer.")
         path = code(posixpath.join(folder, ACCEPTED_FILE))
         block = f"\n\n{fence(text.splitlines(), 'toml')}\n\n"
         label = f"It counts once someone with write access sets the label {code('scoregate: accept')}."
@@ -100,7 +100,7 @@ def _parse(words: Sequence[str], today: str) -> AcceptCommand:
     if not reason or len(reason) > LONGEST_REASON:
         raise CommandRefused(f"the reason must have 1 to {LONGEST_REASON} characters", command=_USAGE)
     if len(head) < 4 or head[2] != "until":
-        raise CommandRefused("suite, evaluator or `until` and a day are missing", advice=SPACES, command=_USAGE)
+        raise CommandRefused("suite, scorer or `until` and a day are missing", advice=SPACES, command=_USAGE)
     options = dict[str, str]()
     patterns = {"at_most": re.compile(r"[0-9.]{1,10}"), "issue": _ISSUE}
     for word in head[4:]:

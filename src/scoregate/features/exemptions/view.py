@@ -139,7 +139,7 @@ def _row_views(entry: AcceptedRegression, comparison: Comparison) -> Iterator[Ex
     if any(row.suite in suites and accepts_row(entry, suites[row.suite], row) for row in comparison.rows):
         yield _view(entry, ExemptionState.NOT_NEEDED, "no score that it covers is worse")
     elif not _is_partial(comparison):
-        yield _view(entry, ExemptionState.UNMATCHED, "no score has this suite and evaluator")
+        yield _view(entry, ExemptionState.UNMATCHED, "no score has this suite and scorer")
 
 
 def _case_views(entry: AcceptedRegression, comparison: Comparison) -> Iterator[ExemptionView]:

@@ -159,7 +159,7 @@ class CaseIndex:
     def _column(self, evaluator: str) -> Column:
         if (column := self._columns.get(evaluator)) is None:
             if len(self._columns) >= _MOST_EVALUATORS:
-                raise OverflowError(f"a suite may have {_MOST_EVALUATORS:,} evaluators at most")
+                raise OverflowError(f"a suite may have {_MOST_EVALUATORS:,} scorers at most")
             column = self._columns[evaluator] = Column()
         return column
 

@@ -113,7 +113,7 @@ class SdkSession:
         if run is not None:
             run.index.add_score(case, evaluator, self._spool.add(call.body), read_evaluation(call.data))
             for oddity in find_oddities(call.data):
-                self._notice(f"suite {run.suite!r:.100}, evaluator {evaluator!r:.100}: it {oddity}")
+                self._notice(f"suite {run.suite!r:.100}, scorer {evaluator!r:.100}: it {oddity}")
             self._schedule_progress(run)
         return _OK
 

@@ -43,7 +43,7 @@ class CallLines:
         used = sum(max_width((title, *cells), options.max_width) + _GAP for title, cells in columns.items())
         if options.max_width - used >= sum(max_width(column, _NAME) + _GAP for column in names):
             grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-            for title in ("suite · evaluator", "model"):
+            for title in ("suite · scorer", "model"):
                 grid.add_column(title, overflow="fold")
             for title in columns:
                 grid.add_column(title, justify="right", no_wrap=True)

@@ -25,8 +25,8 @@ _MOST_MARKS = 30
 _MOST_TICKS = 8
 _STEPS_OF_MONTHS = (1, 2, 3, 6, 12, 24, 60, 120)
 _STYLES = ("base.css", "page.css", "top.css")
-_JUDGE = {"model": "the judge's model", "prompt": "the judge's prompt", "source": "the evaluator's code"}
-_PARTS = {**_JUDGE, "parameters": "the judge's parameters", "version": "the evaluator's version"}
+_JUDGE = {"model": "the judge's model", "prompt": "the judge's prompt", "source": "the scorer's code"}
+_PARTS = {**_JUDGE, "parameters": "the judge's parameters", "version": "the scorer's version"}
 
 
 @record

@@ -232,7 +232,7 @@ def make_metrics(view: ReportView) -> Iterator[dict[str, Any]]:
             )
         known = [cost for cost in columns.costs if isfinite(cost)]
         costs += [_make_point(sum(known), suite_fields, time_ns)] if known else []
-    yield from _make_gauge("scoregate.evaluation.score", "1", "The mean score of an evaluator.", means)
+    yield from _make_gauge("scoregate.evaluation.score", "1", "The mean score of a scorer.", means)
     yield from _make_gauge("scoregate.evaluation.pass_rate", "1", "The share of scores that pass.", rates)
     yield from _make_gauge("scoregate.cases", "{trial}", "The number of trials, by status.", cases)
     yield from _make_gauge("scoregate.cost", "USD", "What model calls cost.", costs)

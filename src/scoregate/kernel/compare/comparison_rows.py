@@ -286,7 +286,7 @@ def score_rows(
         yield _score_row(row, suite, known, criteria=criteria, cases=cases, extras=extras, run_means=means)
     for name in baseline.evaluators:
         if name not in suite.evaluators:
-            row = _removed_row(suite.label, baseline, name, "this evaluator is gone")
+            row = _removed_row(suite.label, baseline, name, "this scorer is gone")
             yield ScoredRow(replace(row, setup_change=setup_change))
 
 
@@ -328,7 +328,7 @@ def _score_row(
     if is_changed:
         return ScoredRow(replace(row, label=RowLabel.NOT_COMPARABLE, estimate=NoEstimate(change)))
     if base_info is None or (not baseline.means and not pairs.errored):
-        unknown = NoEstimate("no baseline score of this evaluator yet")
+        unknown = NoEstimate("no baseline score of this scorer yet")
         return ScoredRow(replace(row, label=RowLabel.NEW, base=None, estimate=unknown))
     direction = criteria.evaluator_criteria(name).higher_is_better
     row = replace(

@@ -115,7 +115,7 @@ def mark_lost_scores(rows: Iterable[ScoredRow], alpha: float) -> Iterator[Row]:
     losses = correct_lost_scores([LostScores() if each.max_lost is None else each.row.lost for each in known])
     for each, lost in zip(known, losses, strict=True):
         is_too_many = each.max_lost is not None and lost.is_too_many(each.max_lost, alpha / 2)
-        yield each.row.reject_lost(": the evaluator returned None") if is_too_many else each.row
+        yield each.row.reject_lost(": the scorer returned None") if is_too_many else each.row
 
 
 _CHANGES = (RowLabel.WORSE, RowLabel.BETTER)

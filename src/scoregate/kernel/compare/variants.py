@@ -217,7 +217,7 @@ def _rank(suites: Sequence[SuiteResult], evaluator: str, criteria: Criteria, dif
     ranking = VariantRanking(suites[0].id, evaluator, (), higher_is_better, difference=difference)
     reason = ""
     if any(describe_fingerprint_change(info, infos[0]) for info in infos):
-        reason = "the evaluator is not the same for all variants"
+        reason = "the scorer is not the same for all variants"
     elif len(entries) > MOST_VARIANTS:
         reason = f"there are more than {MOST_VARIANTS} variants"
     elif len(compared) < 2:
@@ -268,7 +268,7 @@ def _describe(
     unscaled = len(suite.columns.unscaled.get(evaluator, ()))
     reason = ""
     if unscaled:
-        reason = f"{unscaled:,} scores are outside [0, 1]: set the `scale` of the evaluator in [evaluators]"
+        reason = f"{unscaled:,} scores are outside [0, 1]: set the `scale` of the scorer in [evaluators]"
     elif exceeds_share(missing, known, criteria.max_dropped):
         reason = f"{missing:,} of {known:,} cases have no score"
     elif not suite.complete:

@@ -281,7 +281,7 @@ def check_comparable(context: SuiteContext) -> Iterator[Finding]:
         )
         if is_lost and is_watched(row, context):
             value = f"{row.label}: {row.reason}"
-            yield Finding(COMPARABLE, Conclusion.FAILED, value, "the same evaluator", "", row.suite, row.evaluator)
+            yield Finding(COMPARABLE, Conclusion.FAILED, value, "the same scorer", "", row.suite, row.evaluator)
 
 
 def check_model(context: SuiteContext) -> Iterator[Finding]:

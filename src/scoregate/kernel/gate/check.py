@@ -174,4 +174,4 @@ def explain_critical_cases(_: SuiteContext) -> str:
 
 def explain_judge_agreement(context: SuiteContext) -> str:
     """No evaluator is a judge."""
-    return "" if any(map(is_judge, context.suite.evaluators.values())) else "no evaluator is a judge"
+    return "" if any(map(is_judge, context.suite.evaluators.values())) else "no scorer is a judge"

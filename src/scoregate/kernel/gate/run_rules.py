@@ -253,7 +253,7 @@ def _thresholds_without_evaluator(criteria: Criteria, suites: Iterable[SuiteResu
     names = {name for suite in suites for name in suite.evaluators}
     for glob, own in criteria.evaluators.items():
         if own.threshold is not None and names and not any(fnmatchcase(name, glob) for name in names):
-            value = f"{glob} matches no evaluator, and has a threshold"
+            value = f"{glob} matches no scorer, and has a threshold"
             yield Finding(LIMITS_APPLY, Conclusion.UNMEASURABLE, value, "a pattern that matches", "[evaluators]")
 
 
@@ -276,7 +276,7 @@ def _limits_without_evaluator(
             yield Finding(
                 LIMITS_APPLY,
                 Conclusion.UNMEASURABLE,
-                f"{glob} in {limit.name} matches no evaluator",
+                f"{glob} in {limit.name} matches no scorer",
                 "a pattern that matches",
                 origin,
             )

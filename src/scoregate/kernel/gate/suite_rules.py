@@ -92,9 +92,9 @@ def _describe_no_evaluations(context: SuiteContext) -> str:
         return "0 evaluations: a battle needs the output of a run before it"
     if suite.sdk in _TEST_REPORTS or not suite.evaluators:  # evaluators of other SDKs are known by their first result
         is_skipped = suite.sdk in _TEST_REPORTS
-        why = "all tests were skipped" if is_skipped else f"the suite has no scorers or evaluators{_place(suite)}"
+        why = "all tests were skipped" if is_skipped else f"the suite has no scorers{_place(suite)}"
         return f"0 evaluations: {why}"
-    return "0 evaluations: every evaluator returned None" if suite.columns.unscored else "0 evaluations"
+    return "0 evaluations: every scorer returned None" if suite.columns.unscored else "0 evaluations"
 
 
 def _unmeasurable(suite: SuiteResult, rule: Rule, value: str, limit: str) -> Finding:

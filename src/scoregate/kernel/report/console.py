@@ -84,7 +84,7 @@ def _sections(view: ReportView, rest: str, *, full: bool, case_lines: int) -> It
     most = _ALL if full else _TABLE
     if view.rows:
         yield RowTable(view, most)
-        yield from (*more_line(len(view.rows) - most, "evaluator", rest), Text())
+        yield from (*more_line(len(view.rows) - most, "scorer", rest), Text())
     yield from _feature_lines(view, rest, Place.ROWS, Place.PARTS, full=full)
     if view.suites:
         yield SuiteTable(view, most)

@@ -232,7 +232,7 @@ class RowTable:
         least = _least_width(names)
         for columns, words in _row_layouts(rows, self.view):
             if _remaining_width(columns, options.max_width) - _MARK >= least + words:
-                table = make_table("suite · evaluator", columns, least)
+                table = make_table("suite · scorer", columns, least)
                 table.add_column("", overflow="fold")
                 for index, (row, name) in enumerate(zip(rows, names, strict=True)):
                     cells = [texts[index] for texts in columns.values()]

@@ -70,7 +70,7 @@ def _list_restrictions(verdict: Verdict) -> Iterator[str]:
     counts = Counter(each.change for each in verdict.evaluator_changes)
     changes = ", ".join(f"{counts[change]:,} {change}" for change in EvaluatorChangeKind if counts[change])
     if changes:
-        yield f"evaluators since the baseline: {changes}"
+        yield f"scorers since the baseline: {changes}"
 
 
 def _name_gate(finding: Finding) -> str:

@@ -78,7 +78,7 @@ def _run_notices(comparison: Comparison, context: ReportContext, sections: Seque
         row.evaluator for row in comparison.rows if row.pairs.n and not row.checked and row.suite not in imported
     }
     if unchecked:
-        yield f"Could not check whether these evaluators changed: {shorten_list(sorted(unchecked))}."
+        yield f"Could not check whether these scorers changed: {shorten_list(sorted(unchecked))}."
     yield from list_sentences(sections, Place.PARTS)
     yield from list_sentences(sections, Place.COSTS)
     yield from run.notices

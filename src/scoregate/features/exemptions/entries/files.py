@@ -227,7 +227,7 @@ def _make_accepted(entry: _Entry) -> AcceptedRegression:
         for name in ("evaluator", "at_most"):
             entry.refuse(name, "doesn't apply to a `case`; use one entry for each")
     else:
-        evaluator = entry.text("evaluator", "a glob of evaluators, or `case` for a critical case")
+        evaluator = entry.text("evaluator", "a glob of scorers, or `case` for a critical case")
         at_most = entry.drop("the largest accepted drop of the mean score, such as at_most = 0.05")
     return AcceptedRegression(
         suite=entry.text("suite", 'a glob of suites, such as suite = "support-*"'),

@@ -119,7 +119,7 @@ def _find_problems(sources: SuiteSources) -> Iterator[str]:
 
 def _find_changed_evaluators(sources: SuiteSources) -> Iterator[str]:
     yield from (
-        f"its evaluator {name!r:.100} differs between shards, so its scores are not comparable"
+        f"its scorer {name!r:.100} differs between shards, so its scores are not comparable"
         for name in _find_changed(sources.suites)
     )
 

@@ -165,7 +165,7 @@ def _add_rows(columns: Columns, block: Mapping[str, Any]) -> None:
             raise ValueError("scores have no case")
         column.extend(array("d", _load_numbers(numbers)))
     if len(columns.scores) > _MOST_EVALUATORS:
-        raise ValueError("there are too many evaluators")
+        raise ValueError("there are too many scorers")
 
 
 def _load_numbers(numbers: list[float]) -> list[float]:

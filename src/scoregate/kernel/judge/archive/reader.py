@@ -83,7 +83,7 @@ class _CasesReader:
         if added := len(names - known.keys()):
             self.evaluators += added
             if len(known) + added > _MOST_EVALUATORS_PER_SUITE or self.evaluators > MOST_EVALUATORS:
-                raise ValueError("there are too many evaluators")
+                raise ValueError("there are too many scorers")
 
 
 def read_run(path: Path, *, strictly: bool = False, visit: Callable[[CaseResult], None] | None = None) -> Run:

@@ -161,7 +161,7 @@ def _check_lengths(path: Path, data: object) -> None:
             raise _damage_error(path, f"it has {len(value):,} {name}, more than {MOST_OF_EACH:,}")
     tables = (suite.get("evaluators") for suite in lists.get("suites", ()) if isinstance(suite, dict))
     if (number := sum(len(table) for table in tables if isinstance(table, dict))) > MOST_EVALUATORS:
-        raise _damage_error(path, f"its suites have {number:,} evaluators, more than {MOST_EVALUATORS:,}")
+        raise _damage_error(path, f"its suites have {number:,} scorers, more than {MOST_EVALUATORS:,}")
 
 
 def read_history(data: Any) -> tuple[History, tuple[str, ...]]:

@@ -158,7 +158,7 @@ def _describe_history(known: Sequence[Measurement], now: Measurement | None, sho
     low, high = show(min(values)), show(max(values))
     parts += [f"lowest {low}, highest {high}"] if low != high else []
     apart = sum(not one.joins(other) for one, other in pairwise([*known, *([now] if now is not None else [])]))
-    return "; ".join(parts + ([f"the evaluator changed {number_format.count(apart, 'time')}"] if apart else []))
+    return "; ".join(parts + ([f"the scorer changed {number_format.count(apart, 'time')}"] if apart else []))
 
 
 # The first rows have hover texts for each run; on all rows these would make up most of the page.

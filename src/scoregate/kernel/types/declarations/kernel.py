@@ -30,9 +30,9 @@ SUITES_REMAIN = Rule("suites remain", "A suite of the baseline is missing", "Sui
 BASE_PRESENT = Rule("base present", "No baseline to compare with", "Baseline", is_fixed=True)
 BASE_READABLE = Rule("base readable", "The baseline can't be read", "Baseline", is_fixed=True)
 POLICY_AVAILABLE = Rule("policy available", "The base's settings aren't available", "Policy", is_fixed=True)
-EVALUATORS_UNCHANGED = Rule("evaluators unchanged", "An evaluator isn't the baseline's", "Evaluators")
+EVALUATORS_UNCHANGED = Rule("evaluators unchanged", "A scorer isn't the baseline's", "Scorers")
 FILTERS_MATCH = Rule("filters match", "A filter matches no suite", "Filters", is_fixed=True)
-LIMITS_APPLY = Rule("limits apply", "A limit matches no suite or evaluator", "Limits")
+LIMITS_APPLY = Rule("limits apply", "A limit matches no suite or scorer", "Limits")
 
 # A suite.
 SUITE_IS_VALID = Rule("suite is valid", "The suite reported an error", "Suite", is_fixed=True)
@@ -116,9 +116,7 @@ MAX_DROP = Limit(
     one number for all, or a table by globs of scorers.
     """,
     is_relative=True,
-    option=Option(
-        "gate", "Maximum drop of a mean score (0 to 1), for all scorers or EVALUATOR=DROP,… for some.", "DROP"
-    ),
+    option=Option("gate", "Maximum drop of a mean score (0 to 1), for all scorers or SCORER=DROP,… for some.", "DROP"),
 )
 FAIL_ON_REGRESSION = Limit(
     "fail_on_regression",

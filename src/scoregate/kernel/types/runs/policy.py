@@ -280,7 +280,7 @@ def policy_differences(old: Policy, new: Policy) -> Iterator[str]:
     before, after = old.criteria.evaluators, new.criteria.evaluators
     for glob in dict.fromkeys([*before, *after]):
         unset = EvaluatorCriteria()
-        yield from _limit_differences(f" for evaluators {glob!r}", before.get(glob, unset), after.get(glob, unset))
+        yield from _limit_differences(f" for scorers {glob!r}", before.get(glob, unset), after.get(glob, unset))
 
 
 # Criteria that have the value of a limit, which is the name that settings know.

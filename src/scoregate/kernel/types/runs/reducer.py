@@ -41,7 +41,7 @@ _OfCase: TypeAlias = (
 # The hash alone for the first trial of a case: a million tuples would take 70 MB.
 _TrialKey: TypeAlias = str | tuple[str, int]
 _UNFINISHED = ErrorInfo("Unfinished", "the suite ended before this case did")
-_TWICE = ErrorInfo("EvaluatedTwice", "its evaluator reported a result twice for one trial; the first counts")
+_TWICE = ErrorInfo("EvaluatedTwice", "its scorer reported a result twice for one trial; the first counts")
 
 
 @dataclass(slots=True)

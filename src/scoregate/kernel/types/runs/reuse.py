@@ -41,7 +41,7 @@ def suite_reuse_problem(new: Mapping[str, EvaluatorInfo], old: Mapping[str, Eval
         The reason; empty if the evaluators are the same.
     """
     if not all(_find_same(info, new) for info in old.values()):
-        return "its evaluators changed"
+        return "its scorers changed"
     for info in new.values():
         mark = info.fingerprint
         if info.battles:
@@ -49,7 +49,7 @@ def suite_reuse_problem(new: Mapping[str, EvaluatorInfo], old: Mapping[str, Eval
         if mark is None or (mark.source is None and mark.prompt is None):
             return f"it can't be checked whether {info.id} has changed"
         if (known := _find_same(info, old)) is None:
-            return "its evaluators changed"
+            return "its scorers changed"
         if replace(known, id=info.id) != info:
             return f"{info.id}: {describe_fingerprint_change(info, known) or 'it changed'}"
     return ""

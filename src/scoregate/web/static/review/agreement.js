@@ -37,7 +37,7 @@ export function agreementView(state) {
     state.agreement.length > 0 && h("p", { class: "quiet" }, "Only a random sample shows how reliable all scores of a judge are: ",
       h("code", null, "scoregate review --sample 50"), "."),
     people.length
-      ? figures("You and other reviewers", ["evaluator", "reviewed by both", "same result"], people)
+      ? figures("You and other reviewers", ["scorer", "reviewed by both", "same result"], people)
       : h("p", { class: "quiet" }, "No one else has reviewed the same items."),
   ];
 }

@@ -108,7 +108,7 @@ function controls(suites, change) {
     field("Search", h("input", { type: "search", name: "q", placeholder: "name or output  ( / )", autocomplete: "off", oninput: change })),
     field("Change", select("change", [h("option", { value: "" }, "any"), changes])),
     field("Suite", select("suite", options(suites.map((suite) => suite.label), "all"))),
-    field("Evaluator", select("evaluator", options(evaluators, "all"))),
+    field("Scorer", select("evaluator", options(evaluators, "all"))),
     field("Tag", select("tag", options([], "any"))),
     h("label", { class: "check" }, h("input", { type: "checkbox", name: "deep", value: "1", onchange: change }), h("span", null, "in all texts")),
     h("button", { type: "button", class: "plain", name: "clear" }, "Clear"),

@@ -32,7 +32,7 @@ function scoreTable(found, suite, now, before) {
       before.length ? h("td", { class: `n ${gain ? (gain < 0 ? "worse" : "better") : ""}` }, moved && sign(moved, gain < 0 ? "worse" : "better"), gain === null ? (suite.apart[at] ? "not comparable" : NONE) : gain ? signed(gain * (suite.upwards[at] ? 1 : -1)) : "0") : null,
       h("td", { class: "n quiet" }, threshold ?? NONE));
   });
-  const heads = ["Evaluator", ...(before.length ? ["Baseline", RUN.side, "Change"] : ["Score"]), "Required"];
+  const heads = ["Scorer", ...(before.length ? ["Baseline", RUN.side, "Change"] : ["Score"]), "Required"];
   return section("Scores", h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Scores" }, h("table", null,
     h("thead", null, h("tr", null, heads.map((words, at) => h("th", { scope: "col", class: at ? "n" : null }, words)))), h("tbody", null, rows))));
 }

@@ -11,7 +11,7 @@ class Table {
     this.taken = false;
     this.state = STATE;
     this.height = this.frame = 0;
-    const heads = [["", "Change"], ["Case"], ["Evaluator"], [RUN.base ? `Baseline → ${RUN.side}` : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
+    const heads = [["", "Change"], ["Case"], ["Scorer"], [RUN.base ? `Baseline → ${RUN.side}` : "Score", null, "n"], ["Change", null, "n"], ["Output"], ["Time", null, "n"], ["Cost", null, "n"]];
     const head = heads.map(([words, unseen, kind]) => h("th", { scope: "col", class: kind }, unseen ? h("span", { class: "unseen" }, unseen) : words));
     this.body = h("tbody");
     this.table = h("table", { class: RUN.base ? "list" : "list alone", "aria-label": RUN.base ? "Cases, worst change first" : "Cases, lowest scores first" }, h("thead", null, h("tr", { "aria-rowindex": 1 }, head)), this.body);
