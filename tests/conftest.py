@@ -55,6 +55,8 @@ MARKERS = {
         "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
         "features/arms/test_skills.py", "features/comments/test_jobs.py", "features/costs/test_estimates.py",
         "features/forks/test_jobs.py", "features/history/test_jobs.py", "features/history/test_shared_history.py",
+        "features/interventions/test_blame.py", "features/interventions/test_model_calls.py",
+        "features/interventions/test_mutate.py",
         "features/otlp/", "features/resume/", "features/setup/test_install.py",
         "features/setup/test_install_layouts.py", "features/setup/test_install_node.py", "features/skip_label/",
         "features/test_knock_out.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.gate.check import SuiteCheck
@@ -22,10 +22,19 @@ def has_fallen(comparison: Comparison, verdict: Verdict, checks: Iterable[SuiteC
     """
     if comparison.base is None:
         return any(finding.declaration is BASE_READABLE for finding in verdict.failed)
+    return not all(_blames_base(each, comparison) for each in list_relative_findings(verdict, checks))
+
+
+def list_relative_findings(verdict: Verdict, checks: Iterable[SuiteCheck]) -> Iterator[Finding]:
+    """The findings of relative gates that failed, or could not be measured.
+
+    Args:
+        verdict: the verdict.
+        checks: the checks of features.
+    """
     of_features = {rule for check in checks if any(each.is_relative for each in check.limits) for rule in check.rules}
     relative = {*RELATIVE_RULES, *of_features}
-    fallen = (each for each in verdict.failed if each.declaration.drop_from or each.declaration in relative)
-    return not all(_blames_base(each, comparison) for each in fallen)
+    yield from (each for each in verdict.failed if each.declaration.drop_from or each.declaration in relative)
 
 
 def _blames_base(finding: Finding, comparison: Comparison) -> bool:

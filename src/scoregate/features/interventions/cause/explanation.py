@@ -19,7 +19,7 @@ from scoregate.features.interventions.edited_trees.edited_runs import Contents, 
 from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.gate.verdict import SUITE_CHECKS
+from scoregate.kernel.gate.fallen import list_relative_findings
 from scoregate.kernel.host import git
 from scoregate.kernel.job.fresh_trials import FailingCase
 from scoregate.kernel.job.ports import Ports
@@ -88,11 +88,10 @@ def needs_explanation(work: Work, judged: Judged) -> bool:
     comparison = judged.comparison
     if comparison.base is None or not comparison.newly_failing or replays_calls(work.settings):
         return False
-    checks = (*SUITE_CHECKS, *(check for step in judged.steps for check in step.checks))
-    relative = {rule for check in checks if any(each.is_relative for each in check.limits) for rule in check.rules}
-    failed = (each for each in judged.verdict.findings if each.conclusion is Conclusion.FAILED)
+    findings = list_relative_findings(judged.verdict, [check for step in judged.steps for check in step.checks])
     subject = work.ports.reporting.context.subject
-    return any(each.declaration in relative for each in failed) and not (subject is not None and subject.read_only)
+    is_fork = subject is not None and subject.read_only
+    return not is_fork and any(each.conclusion is Conclusion.FAILED for each in findings)
 
 
 async def explain_drop(
