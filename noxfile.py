@@ -16,7 +16,7 @@ nox.options.sessions = ["check", "fast"]
 nox.needs_version = ">=2024.10"
 
 TOOLS = Path(sys.executable).parent
-NEEDS_MORE = ("process", "network", "browser", "container", "foreign", "slow")
+NEEDS_MORE = ("process", "long", "network", "browser", "container", "foreign", "slow")
 # Tests by the extras that they need: with fewer extras, the lowest versions of some packages are lower.
 LOWEST_ROUNDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("endpoints", "examples", "pii", "synthesizers", "text", "traces"), ("tests/unit", "tests/contract")),

@@ -51,7 +51,14 @@ MARKERS = {
     ),
     "process": (
         "contract/test_documented_entities.py", "contract/test_documented_examples.py",
-        "integration/convert/test_yaml.py",
+        "contract/test_type_checkers.py", "features/attempts/test_jobs.py", "features/broken_cases/",
+        "features/imports/test_deepeval_launch.py", "features/imports/test_launch.py",
+        "features/measure_again/test_measure_again.py", "integration/convert/test_yaml.py",
+        "integration/execution/test_targets.py", "integration/judges/test_commands.py", "integration/mcp/",
+        "integration/offline/test_configs.py", "integration/offline/test_traces.py",
+        "integration/store/test_commands.py",
+        "integration/trace_files/test_add_traces.py", "unit/agents/test_command.py", "unit/kernel/test_dependencies.py",
+        "unit/kernel/test_isolation.py", "unit/kernel/test_node_recorder.py",
         "e2e/", "features/affected/", "features/arms/test_jobs.py", "features/arms/test_skill_formats.py",
         "features/arms/test_skills.py", "features/comments/test_jobs.py", "features/costs/test_estimates.py",
         "features/forks/test_jobs.py", "features/history/test_jobs.py", "features/history/test_shared_history.py",
@@ -71,28 +78,33 @@ MARKERS = {
         "integration/trace_files/test_review_rows.py", "integration/view/", "test_benchmarks.py",
         "docs/", "test_docs.py", "test_readme.py", "test_site.py", "test_warm_program.py", "test_warm_scripts.py",
     ),
+    # Tests that draw many samples or read many rows.
+    "long": (
+        "contract/test_evidence_cells.py", "integration/metrics/test_injections.py", "unit/datasets/test_scale.py",
+        "unit/report/test_cluster_hints.py", "unit/stats/test_joint_test.py", "unit/trace_files/test_duplicates.py",
+    ),
     # Tests that wait, handle many rows, or take long for another reason.
     "slow": (
         "features/check_run/", "features/forks/test_publish.py",
         "integration/conversations/", "integration/endpoints/test_faults.py", "integration/evals/test_notebook.py",
-        "integration/execution/test_execute.py", "integration/execution/test_targets.py", "integration/github/",
+        "integration/execution/test_execute.py", "integration/github/",
         "features/gateway/test_connections.py", "features/gateway/test_tls.py", "features/history/test_history.py",
-        "features/imports/test_damage.py", "features/imports/test_deepeval_launch.py",
-        "features/imports/test_hostile.py", "features/imports/test_launch.py", "features/imports/test_pairs.py",
+        "features/imports/test_damage.py",
+        "features/imports/test_hostile.py", "features/imports/test_pairs.py",
         "features/imports/test_scales.py", "features/slices/test_reports.py", "features/traces/test_span_store.py",
         "features/variants/test_reports.py", "integration/ci/test_project_calls.py",
-        "integration/judges/", "integration/mcp/", "integration/metrics/test_injections.py",
+        "integration/judges/",
         "integration/models/", "integration/offline/", "integration/store/", "integration/trace_files/",
         "unit/trace_files/",
         "test_action_yml.py",
-        "unit/agents/", "unit/kernel/test_archive.py", "unit/kernel/test_dependencies.py",
-        "unit/kernel/test_isolation.py", "unit/kernel/test_node_recorder.py", "unit/kernel/test_packing.py",
+        "unit/agents/", "unit/kernel/test_archive.py",
+        "unit/kernel/test_packing.py",
         "unit/kernel/test_power.py", "unit/kernel/test_secrets.py", "unit/report/test_case_means.py",
-        "unit/report/test_cluster_hints.py", "unit/report/test_markdown.py", "unit/report/test_order.py",
-        "unit/datasets/test_scale.py", "unit/datasets/test_versions.py", "unit/judges/test_versions.py",
-        "unit/stats/test_joint_test.py", "unit/stats/test_permutation.py", "unit/stats/test_properties.py",
+        "unit/report/test_markdown.py", "unit/report/test_order.py",
+        "unit/datasets/test_versions.py", "unit/judges/test_versions.py",
+        "unit/stats/test_permutation.py", "unit/stats/test_properties.py",
         "unit/stats/test_signflip.py", "unit/testing/test_exceptions.py",
-        "unit/store/test_documents.py", "contract/github_fake/", "contract/test_evidence_cells.py",
+        "unit/store/test_documents.py", "contract/github_fake/",
         "contract/test_lazy_imports.py", "contract/test_wording.py", "golden/",
     ),
 }  # fmt: skip
@@ -105,9 +117,9 @@ LONG = (
 )  # fmt: skip
 
 
-# What plain `pytest` leaves out: what starts suites, commands and browsers, and what needs a package index, packages of
-# other languages or a container. These tests take two thirds of the time.
-LEFT_OUT = ("process", "browser", "network", "foreign", "container")
+# What plain `pytest` leaves out: what starts suites, commands and browsers, draws many samples, or needs a package
+# index, packages of other languages or a container. These tests take two thirds of the time.
+LEFT_OUT = ("process", "long", "browser", "network", "foreign", "container")
 PLAIN = " and ".join(f"not {marker}" for marker in LEFT_OUT)
 
 
@@ -146,8 +158,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         paths = (TESTS / path for marker in LEFT_OUT for path in MARKERS[marker])
         files = {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
         terminalreporter.write_line(
-            f"Left out: the tests of {len(files)} files, which start suites, commands or a browser, or need a package "
-            "index, packages of other languages or a container. `.venv/bin/nox -s all` runs them, too."
+            f"Left out: the tests of {len(files)} files, which start suites, commands or a browser, take long, or need "
+            "a package index, packages of other languages or a container. `.venv/bin/nox -s all` runs them, too."
         )
 
 
