@@ -8,12 +8,13 @@ from typing import Any
 
 import anyio
 import click
+from pydantic_core import to_json
 
 from scoregate.cli.options import load_gate_settings, model_options, out_option, project_root, running_options
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.cli.stored_runs import Change, find_stored_sides
-from scoregate.cli.text_output import print_json, print_line, print_warning
+from scoregate.cli.text_output import print_line, print_warning
 from scoregate.features.interventions.cause.explanation import Explanation, explain_drop
 from scoregate.features.interventions.cause.section import describe_explanation
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
@@ -56,9 +57,7 @@ def command(run: Path | None, baseline: Path | None, *, trials: int | None, json
         found = anyio.run(_explain, root, settings, comparison, trials)
     sentences = list(describe_explanation(found))
     if json_:
-        from pydantic_core import to_jsonable_python
-
-        print_json(to_jsonable_python(found))
+        click.echo(to_json(found, indent=2))
     else:
         for sentence in sentences:
             print_line(sentence)

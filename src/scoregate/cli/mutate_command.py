@@ -21,7 +21,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
-from scoregate.cli.text_output import print_json, print_line, print_table, print_warning
+from scoregate.cli.text_output import print_line, print_table, print_warning
 from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
@@ -30,12 +30,12 @@ from scoregate.features.interventions.mutation.mutate import MutationRequest, mu
 from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.report import (
     PAGE,
+    RESULT,
     MutationView,
     describe_place,
     describe_result,
     make_view,
     render_markdown,
-    to_data,
     write_reports,
 )
 from scoregate.features.steps import load_steps
@@ -95,13 +95,15 @@ def command(
         raise click.UsageError(f"--operators has {unknown[0]!r}, which is none of {', '.join(Operator)}")
     root = project_root(flags)
     settings = load_gate_settings(root, flags)
-    settings = settings.model_copy(update={"out": f"{settings.out}/{_FOLDER}"})
+    cache = "on" if settings.cache.partition(":")[0] in ("off", "readonly", "refresh") else settings.cache
+    # What an edit doesn't change is answered from the cache, and costs nothing.
+    settings = settings.model_copy(update={"out": f"{settings.out}/{_FOLDER}", "cache": cache})
     choice = Choice(tuple(map(Operator, names)), files, sample=sample)
     with lock_output(root / settings.out, root):
         request = MutationRequest(choice, Budget.parse(budget), copies, print_warning)
         view = anyio.run(_mutate, root, settings, request, since)
     if json_:
-        print_json(to_data(view))
+        click.echo((root / settings.out / RESULT).read_text(encoding="utf-8"), nl=False)
     else:
         _print(view, f"{settings.out}/{PAGE}")
     return _UNMEASURABLE if view.mutation.problem else 0

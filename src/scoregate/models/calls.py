@@ -200,6 +200,7 @@ def _read_messages(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 _LOG_VARIABLE = "SCOREGATE_REQUEST_LOG"
 _MOST_LOGGED_BYTES = 64 << 20
+_PROMPTS = ("messages", "input", "instructions", "system", "prompt", "tools")
 
 
 def log_request(meter: UsageMeter, question: Mapping[str, Any]) -> None:
@@ -212,7 +213,8 @@ def log_request(meter: UsageMeter, question: Mapping[str, Any]) -> None:
     path = os.environ.get(_LOG_VARIABLE)
     if not path or meter.evaluator:
         return
-    line = json.dumps({"case": meter.case, "texts": list(list_texts(question))}).encode() + b"\n"
+    texts = [text for name in _PROMPTS for text in list_texts(question.get(name))]
+    line = json.dumps({"case": meter.case, "texts": texts}).encode() + b"\n"
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o660)
     try:
         if os.fstat(handle).st_size < _MOST_LOGGED_BYTES:

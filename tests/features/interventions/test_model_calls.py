@@ -106,11 +106,11 @@ def test_prompts_in_python_and_yaml_are_edited_part_by_part(bot: Project, server
 
 
 def test_the_budget_ends_the_command_and_the_next_one_goes_on(bot: Project, server: OpenAIServer) -> None:
-    # The unedited tree takes three calls, and the first edit three more, and its trials.
-    ran = bot.scoregate("mutate", "--budget", "4", "--copies", "1", "--files", "*.yaml", **server.environment)
+    # The unedited tree takes three calls, the first edit three and 32 in fresh trials, and the second one three.
+    ran = bot.scoregate("mutate", "--budget", "40", "--copies", "1", "--files", "*.yaml", **server.environment)
     assert ran.exit_code == 0, ran.output
     first = read_result(bot)
-    assert (len(first["units"]), first["left_out"]) == (1, 2)
+    assert (len(first["units"]), first["left_out"], first["calls"]) == (2, 1, 41)
     assert "calls of models were made" in first["ended"]
     asked = len(server.asked())
     bot.scoregate("mutate", "--budget", "500", "--copies", "1", "--files", "*.yaml", **server.environment)

@@ -54,6 +54,8 @@ def test_each_rule_of_a_prompt_is_deleted_once(project: Project) -> None:
     again = project.scoregate("mutate", "--json")
     assert list_outcomes(read_result(project)) == OUTCOMES
     assert " of 5: evals/prompt.md" not in again.output
+    printed = json.loads(again.output[again.output.index("{") :])
+    assert printed == read_result(project)
 
     project.write("evals/prompt.md", PROMPT.replace("- Mention the weather.\n", "- Mention the weather!\n"))
     since = project.scoregate("mutate", "--since", "HEAD")
@@ -119,3 +121,51 @@ def test_a_large_file_is_edited_in_part(project: Project, monkeypatch: pytest.Mo
     ran = project.scoregate("mutate")
     assert len(read_result(project)["units"]) == 1, ran.output
     assert "evals/prompt.md has 2 units, of which 1 are edited." in ran.output
+
+
+RUBRIC_EVAL = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from bot import answer
+
+from scoregate import evaluate
+from scoregate.scorers import scorer
+
+rubric = (Path(__file__).parent / "rubric.md").read_text(encoding="utf-8")
+
+
+@scorer(name="grade")
+def grade(output):
+    return 0.9 if "Points for hello" in rubric and "hello" in output else 0.1
+
+
+evaluate("graded", data=[{"id": name, "input": name} for name in "abc"], task=answer, scorers=[grade])
+"""
+
+
+def test_files_of_graders_are_no_units_and_a_gate_of_a_few_scores_notices(project: Project) -> None:
+    write_bot(project, "min_score = 0.5\n")
+    project.write("evals/eval_bot.py", RUBRIC_EVAL)
+    project.write("evals/rubric.md", "- Points for hello.\n")
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    ran = project.scoregate("mutate")
+    result = read_result(project)
+    assert list_outcomes(result) == {"Greet the customer.": "gated"}, ran.output
+    assert result["units"][0]["gates"] == ["Mean score of graded: grade"]
+    assert result["ended"] == "it changes how outputs are scored, and not the outputs"
+
+
+def test_the_cases_of_two_suites_are_not_edited(project: Project) -> None:
+    write_bot(project)
+    lines = ["from scoregate import evaluate", "from scoregate.scorers import contains"]
+    for name in ("one", "two"):
+        rows = "".join(json.dumps({"id": n, "q": f"question {name} {n}", "expected": "a"}) + "\n" for n in range(4))
+        project.write(f"evals/{name}.jsonl", rows)
+        data = f"[json.loads(line) for line in open('{name}.jsonl')]"
+        call = f"evaluate('{name}', data={data}, task=lambda q: 'a', scorers=[contains()])"
+        project.write(f"evals/eval_{name}.py", "\n".join(["import json, os", *lines, "os.chdir('evals')", call, ""]))
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    ran = project.scoregate("mutate", "--files", "*.jsonl")
+    assert read_result(project)["units"] == [], ran.output

@@ -100,6 +100,60 @@ async def test_links_are_not_edited(changed: Project, tmp_path_factory: pytest.T
 
 
 @pytest.mark.anyio
+async def test_nothing_is_written_through_links(changed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.txt").write_text("outside\n")
+    (changed.root / "link.txt").symlink_to(outside / "secret.txt")
+    (changed.root / "linked").symlink_to(outside)
+    changed.commit()
+    async with open_tree_copy(changed.root, Settings()) as copy:
+        copy.write({"link.txt": b"edited\n"})
+        with pytest.raises(GitError, match="linked/secret.txt can't be edited"):
+            copy.write({"linked/secret.txt": b"edited\n"})
+        assert not copy.restore()  # a link can't be made again
+    async with open_tree_copy(changed.root, Settings()) as copy:
+        copy.write({"same.txt": b"edited\n"})
+        (copy.top / "same.txt").unlink()
+        (copy.top / "same.txt").symlink_to(outside / "secret.txt")  # by a suite
+        assert copy.restore()
+        assert copy.read("same.txt") == b"same.txt of the commit\n"
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("secret.txt", "outside\n")]
+
+
+@pytest.mark.anyio
+async def test_whatever_a_suite_leaves_is_deleted_or_spoils_the_copy(changed: Project) -> None:
+    async with open_tree_copy(changed.root, Settings()) as copy:
+        (copy.top / "made" / ".git" / "objects").mkdir(parents=True)
+        (copy.top / "made" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        assert copy.restore()
+        assert not (copy.top / "made").exists()
+        copy.write({"folder/inner.txt": b"edited\n"})
+        (copy.top / "folder" / "inner.txt").unlink()
+        (copy.top / "folder" / "moved.txt").unlink()
+        (copy.top / "folder").rmdir()
+        (copy.top / "folder").write_text("a file now\n")
+        assert not copy.restore()
+
+
+@pytest.mark.anyio
+async def test_a_folder_in_the_place_of_a_file_is_copied(changed: Project) -> None:
+    (changed.root / "same.txt").unlink()
+    changed.write("same.txt/inner.txt", "a folder now\n")
+    async with open_tree_copy(changed.root, Settings()) as copy:
+        assert copy.read("same.txt/inner.txt") == b"a folder now\n"
+
+
+@pytest.mark.anyio
+async def test_the_state_of_a_copy_changes_with_the_files(changed: Project) -> None:
+    states = set()
+    for text in ("a", "a", "b"):
+        changed.write("untracked/new.txt", text)
+        async with open_tree_copy(changed.root, Settings()) as copy:
+            states.add(copy.state)
+    assert len(states) == 2
+
+
+@pytest.mark.anyio
 async def test_without_a_commit_there_is_no_copy(project: Project) -> None:
     project.write("file.txt", "text\n")
     with pytest.raises(GitError, match="no git repository with a commit"):

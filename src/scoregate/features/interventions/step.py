@@ -22,11 +22,19 @@ class InterventionsStep(Step):
     async def check_verdict(self, work: Work, judged: Judged, judge: JudgeRun) -> Judged:
         if EXPLAIN_REGRESSIONS.of(work.settings) is not Explain.AUTO:
             return judged
-        from scoregate.features.interventions.cause.explanation import EXPLANATION, explain_drop, needs_explanation
+        from scoregate.features.interventions.cause.explanation import (
+            EXPLANATION,
+            Explanation,
+            explain_drop,
+            list_suites,
+        )
 
-        if work.ports.stop.is_set() or not needs_explanation(work, judged):
+        if work.ports.stop.is_set() or not (suites := list_suites(work, judged)):
             return judged
-        found = await explain_drop(judged.comparison, work.plan, work.settings, work.ports)
+        try:
+            found = await explain_drop(judged.comparison, work.plan, work.settings, work.ports, suites=suites)
+        except Exception as error:
+            found = Explanation(reason=f"the search failed ({type(error).__name__}: {error})")
         run = replace(judged.comparison.run, slots=judged.comparison.run.slots.put(EXPLANATION, found))
         work.ports.amend(replace(work.run, slots=run.slots))
         return replace(judged, comparison=replace(judged.comparison, run=run))

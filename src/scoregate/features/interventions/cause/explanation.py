@@ -11,11 +11,11 @@ from anyio import to_thread
 
 from scoregate.errors import ScoregateError
 from scoregate.features.interventions.cause.hunks import ChangedFile, Hunk, find_hunks, revert_hunks
-from scoregate.features.interventions.cause.measured_trees import Broken, Tree
+from scoregate.features.interventions.cause.measured_trees import Tree
 from scoregate.features.interventions.cause.search import Cause, NoSingleCause, NotReproduced, Outcome, find_cause
 from scoregate.features.interventions.declare import SLOT
-from scoregate.features.interventions.edited_trees.edited_runs import Broken as BrokenTree
-from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edited_runs import STOPPED, Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.kernel.compare.comparison import Comparison
@@ -31,6 +31,7 @@ from scoregate.kernel.run.dependencies.project import find_folder, read_project_
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
@@ -83,19 +84,25 @@ EXPLANATION: Slot[Explanation] = Slot(SLOT, Explanation)
 """In a run: what caused its drop."""
 
 
-def needs_explanation(work: Work, judged: Judged) -> bool:
-    """Whether a gate on changes fails, and single cases can show why. Forks have no keys to measure more."""
-    comparison = judged.comparison
-    if comparison.base is None or not comparison.newly_failing or replays_calls(work.settings):
-        return False
+def list_suites(work: Work, judged: Judged) -> frozenset[str]:
+    """The suites for which a gate on changes fails. Forks have no keys to measure more, so they have none."""
+    if judged.comparison.base is None or replays_calls(work.settings):
+        return frozenset()
     findings = list_relative_findings(judged.verdict, [check for step in judged.steps for check in step.checks])
     subject = work.ports.reporting.context.subject
     is_fork = subject is not None and subject.read_only
-    return not is_fork and any(each.conclusion is Conclusion.FAILED for each in findings)
+    failed = {each.suite for each in findings if each.conclusion is Conclusion.FAILED and each.suite is not None}
+    return frozenset() if is_fork else frozenset(failed)
 
 
 async def explain_drop(
-    comparison: Comparison, plan: Plan, settings: Settings, ports: Ports, *, most_trials: int | None = None
+    comparison: Comparison,
+    plan: Plan,
+    settings: Settings,
+    ports: Ports,
+    *,
+    suites: frozenset[str] | None = None,
+    most_trials: int | None = None,
 ) -> Explanation:
     """Find which hunks of the change since the baseline's commit made cases fail.
 
@@ -104,8 +111,13 @@ async def explain_drop(
         plan: what ran.
         settings: the settings of the project.
         ports: record further runs.
+        suites: the suites whose cases count; None for all.
         most_trials: the most trials that may run; None for three times the cases of the suites, or 200.
     """
+    if suites is not None:
+        flips = comparison.newly_failing
+        kept = tuple(each for each in flips if comparison.run.suites[each.suite].label in suites)
+        comparison = replace(comparison, newly_failing=kept)
     fell, controls = _list_fallen(comparison), _list_controls(comparison)
     base = comparison.base.code.commit if comparison.base is not None else None
     if not fell:
@@ -114,7 +126,7 @@ async def explain_drop(
         return Explanation(reason=f"the baseline's commit is not in this repository ({git.FETCH_ADVICE})")
     try:
         async with open_tree_copy(ports.root, settings) as copy:
-            change = await _read_change(copy, base, plan, settings, ports, comparison.run)
+            change = await _read_change(copy, base, plan, settings, ports, comparison)
         if not change.hunks:
             return Explanation(reason="no file that can be reverted differs", not_reverted=change.left_out)
         most = most_trials or max(_FEWEST_TRIALS, _FULL_RUNS * _count_cases(comparison.run, fell))
@@ -122,13 +134,16 @@ async def explain_drop(
         async with runs.open_copies(_COPIES):
             trees = _RevertedTrees(change, runs, [*fell, *controls])
             names = list(trees.cases)
+            ports.print_line(f"Reverting parts of {number_format.count(len(change.hunks), 'hunk')} to find the cause.")
             outcome = await find_cause(change.hunks, names[: len(fell)], names[len(fell) :], trees.measure, most)
     except ScoregateError as error:
         return Explanation(reason=error.message)
-    return replace(_describe(outcome, change, trees.trials), fell=len(comparison.newly_failing))
+    return replace(
+        _describe(outcome, change, trees.trials, is_stopped=ports.stop.is_set()), fell=len(comparison.newly_failing)
+    )
 
 
-def _describe(outcome: Outcome, change: _Change, trials: int) -> Explanation:
+def _describe(outcome: Outcome, change: _Change, trials: int, *, is_stopped: bool) -> Explanation:
     if isinstance(outcome, Cause):
         return Explanation(
             tuple(_list_lines(change.hunks[each] for each in outcome.hunks)),
@@ -143,6 +158,8 @@ def _describe(outcome: Outcome, change: _Change, trials: int) -> Explanation:
         )
     if isinstance(outcome, NoSingleCause):
         reason = "no single change explains it"
+    elif is_stopped:
+        reason = f"not decided: {STOPPED}"
     elif isinstance(outcome, NotReproduced):
         reason = "in further trials, the cases do not fall again"
     else:
@@ -195,35 +212,40 @@ class _Change:
     left_out: tuple[str, ...]
 
 
-async def _read_change(copy: TreeCopy, base: str, plan: Plan, settings: Settings, ports: Ports, run: Run) -> _Change:
+async def _read_change(
+    copy: TreeCopy, base: str, plan: Plan, settings: Settings, ports: Ports, comparison: Comparison
+) -> _Change:
     """The change since a commit, in files that the suites were recorded to read, if that is known."""
     output = await git.read_output(copy.top, "diff", "--name-only", "--no-renames", "-z", base, "--")
     added = await git.read_output(copy.top, "ls-files", "--others", "--exclude-standard", "-z")
     paths = [os.fsdecode(each) for each in b"".join((output or b"", added or b"")).split(b"\0") if each]
     tree = await read_project_tree(ports.root, settings)
     folder = find_folder(ports.root, tree) if tree is not None else ""
-    used = _list_used(run)
+    used = _list_used(comparison)
     files, left_out = list[ChangedFile](), list[str]()
     for path in paths[:_MOST_FILES]:
-        if used is not None and path not in used:
+        is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
+        if used is not None and path not in used and not is_missing:
             continue
         if tree is None or is_measuring_file(path, plan, tree, folder):
             left_out.append(path)
             continue
-        old = await git.read_output(copy.top, "show", f"{base}:{path}")
+        old = await git.read_output(copy.top, "cat-file", "--filters", f"{base}:{path}")
         new = await to_thread.run_sync(copy.read, path)
-        if old != new:
+        if new is None and not is_missing:
+            left_out.append(path)  # a link or a submodule
+        elif old != new:
             files.append(ChangedFile(path, old, new))
     hunks = await to_thread.run_sync(find_hunks, files)
     return _Change(hunks, {each.path: each.head for each in files}, (*left_out, *paths[_MOST_FILES:][:10]))
 
 
-def _list_used(run: Run) -> frozenset[str] | None:
-    """The files that suites read; None if that is not known of all of them."""
-    known = run.dependencies
-    if not known.is_recorded or any(each.unknown for each in known.scripts):
+def _list_used(comparison: Comparison) -> frozenset[str] | None:
+    """The files that suites read on either side; None if that is not known of all of them."""
+    sides = [comparison.run.dependencies, *([comparison.base.dependencies] if comparison.base is not None else [])]
+    if any(not each.is_recorded or any(script.unknown for script in each.scripts) for each in sides):
         return None
-    return frozenset(known.table[use].path for each in known.scripts for use in each.uses)
+    return frozenset(each.table[use].path for each in sides for script in each.scripts for use in script.uses)
 
 
 @dataclass
@@ -247,7 +269,7 @@ class _RevertedTrees:
 
         async def add_round() -> None:
             outcome = await self.runs.run_once(self._edit(tree), list(chosen))
-            if isinstance(outcome, BrokenTree):
+            if isinstance(outcome, Broken):
                 broken.append(outcome.reason)
                 return
             self.trials += len(outcome)

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from scoregate.kernel.types.records import record
+from scoregate.features.interventions.edited_trees.edits import Broken
 
 Tree: TypeAlias = frozenset[int]
 """The hunks that are reverted, by their positions."""
-
-
-@record
-class Broken:
-    """A tree that doesn't run."""
-
-    reason: str
-
-
 Measure: TypeAlias = Callable[[Tree, Sequence[str], int], Awaitable[Mapping[str, tuple[bool, ...]] | Broken]]
 """Runs cases so often in a tree; returns whether each trial passed."""
 

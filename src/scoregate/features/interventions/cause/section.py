@@ -27,7 +27,8 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
         yield f"The cause of the drop is not known: {found.reason}."
     else:
         places, p = _list_places(found.changes), number_format.p_value(found.p)
-        yield f"Reverting {places} restores {_count_restored(found)} ({p}).{_describe_others(found)}"
+        restores = f"restores {_count_restored(found)}" if found.restored else "makes cases pass more often"
+        yield f"Reverting {places} {restores} ({p}).{_describe_others(found)}"
         if found.breaks_others:
             yield f"Without {places}, other cases fail."
     if found.not_reverted:
@@ -38,8 +39,6 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
 
 
 def _count_restored(found: Explanation) -> str:
-    if not found.restored:
-        return "the cases"  # the budget ended before they were counted
     tried = f" that were tried, of {found.fell:,} that fell" if found.cases < found.fell else ""
     return f"{found.restored:,} of {found.cases:,} cases{tried}"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from scoregate.errors import UsageError
 from scoregate.kernel.host import git
 
+_EVERYTHING = range(1, 1 << 31)
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -19,15 +21,19 @@ async def list_changed_lines(root: Path, commit: str) -> dict[str, list[range]]:
     """
     if await git.resolve_commit(root, commit) is None:
         raise UsageError(f"--since {commit!r:.100} is no commit", advice=f"Check its spelling, or {git.FETCH_ADVICE}.")
-    diff = await git.read_output(
-        root, "diff", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", "--no-prefix", commit, "--"
-    )
-    changed: dict[str, list[range]] = {}
-    lines: list[range] = []
+    quoted = ("-c", "core.quotePath=false", "-c", "diff.relative=false")
+    options = ("--unified=0", "--no-renames", "--no-color", "--no-ext-diff", "--no-prefix")
+    diff = await git.read_output(root, *quoted, "diff", *options, commit, "--")
+    new = await git.read_output(root, "ls-files", "--full-name", "--others", "--exclude-standard", "-z")
+    changed = {os.fsdecode(path): [_EVERYTHING] for path in (new or b"").split(b"\0") if path}
+    lines, is_head = list[range](), True
     for line in (diff or b"").split(b"\n"):
-        if line.startswith(b"+++ "):
-            lines = changed.setdefault(line[4:].rstrip(b"\t").decode("utf-8", "replace"), [])
+        if line.startswith(b"diff --git "):
+            is_head = True
+        elif is_head and line.startswith(b"+++ "):
+            lines = changed.setdefault(os.fsdecode(line[4:].rstrip(b"\t")), [])
         elif match := _HUNK.match(line):
+            is_head = False
             first, count = int(match[1]), int(match[2] or 1)
             lines.append(range(first, first + count))
     return changed

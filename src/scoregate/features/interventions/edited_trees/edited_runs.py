@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import anyio
 from anyio import to_thread
 
-from scoregate.errors import ScoregateError
+from scoregate.errors import GitError, ScoregateError
+from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.fresh_trials import FailingCase, group_cases
@@ -25,18 +27,14 @@ from scoregate.kernel.types.runs.run import Run
 Contents = Mapping[str, bytes | None]
 """The new contents of files, by path; None for one that is removed."""
 UNEDITED: Contents = {}
-_WITHOUT_RESULT = (
-    *("ConnectionError", "TimeoutError", "RateLimitError", "InternalServerError", "ServiceUnavailableError"),
-    *("ConnectError", "ReadTimeout", "ConnectTimeout", "BudgetSpent", "CancelledError"),
-)
-"""How the names of errors end that say nothing about the edit: the provider did not answer."""
-
-
-@record
-class Broken:
-    """A tree whose suites don't run, and why."""
-
-    reason: str
+STOPPED = "the command was stopped"
+_WITHOUT_RESULT = {
+    *("APIConnectionError", "APITimeoutError", "RateLimitError", "InternalServerError", "ServiceUnavailableError"),
+    *("OverloadedError", "ConnectError", "ConnectTimeout", "ReadTimeout", "ReadError", "BudgetSpent"),
+}
+"""The names of errors that say nothing about the edit: the provider did not answer."""
+_MOST_GAPS = 0.1
+"""The share of trials without an answer from which on a run says nothing."""
 
 
 @dataclass
@@ -46,20 +44,25 @@ class Spent:
     Attributes:
         calls: the number of calls that scoregate counted.
         dollars: their cost, as far as prices are known.
+        unpriced: the number of calls whose price is unknown.
     """
 
     calls: int = 0
     dollars: float = 0.0
+    unpriced: int = 0
 
     def add(self, run: Run) -> None:
         """Add the calls of a run."""
         for each in run.model_calls:
             self.calls += each.calls - each.cached - each.replayed
             self.dollars += each.cost
+            self.unpriced += each.unpriced
         if run.model_calls:
             return  # the gateway saw the calls of each trial, too
         for usage in _list_usages(run):
-            self.calls += usage.calls - (usage.calls if usage.cached else usage.stored)
+            asked = usage.calls - (usage.calls if usage.cached else usage.stored)
+            self.calls += asked
+            self.unpriced += asked if usage.cost is None or usage.unpriced else 0
             self.dollars += 0.0 if usage.cached else usage.cost or 0.0
 
 
@@ -78,6 +81,7 @@ class _Workplace:
     number: int
     copy: TreeCopy
     plan: Plan
+    problem: str = ""
 
 
 @dataclass
@@ -90,6 +94,7 @@ class EditedRuns:
         ports: record the runs.
         spent: what the runs have asked of models.
         timeout_s: how long a script may take; None for the time of the settings.
+        state: the state of the work tree that is measured; empty before the first copy.
     """
 
     plan: Plan
@@ -97,6 +102,7 @@ class EditedRuns:
     ports: Ports
     spent: Spent = field(default_factory=Spent)
     timeout_s: float | None = None
+    state: str = ""
 
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _free: list[_Workplace] = field(default_factory=list)
@@ -118,6 +124,8 @@ class EditedRuns:
             ScoregateError: the copy or its suites can't be prepared.
         """
         async with self._take_copy() as place:
+            if place.problem:
+                raise GitError(place.problem, advice="Run the command again.")
             await to_thread.run_sync(place.copy.write, contents)
             # Suites of the copy that open a file of the work tree itself would not see the edit: they have no results.
             plan = replace(change(place.plan), head=None if finds_uses else self.plan.root)
@@ -141,10 +149,18 @@ class EditedRuns:
             finally:
                 with anyio.CancelScope(shield=True):
                     is_whole = await to_thread.run_sync(place.copy.restore)
-                    self._free.append(place if is_whole else await self._open_copy(place.number))
+                    try:
+                        self._free.append(place if is_whole else await self._open_copy(place.number))
+                    except ScoregateError as error:  # the others that wait for this copy must end, too
+                        self._free.append(replace(place, problem=error.message))
+                        raise
 
     async def _open_copy(self, number: int) -> _Workplace:
         copy = await self._stack.enter_async_context(open_tree_copy(self.ports.root, self.settings))
+        if not self.state:
+            self.state = copy.state
+        if copy.state != self.state:
+            raise GitError("the work tree changed while it was measured", advice="Run the command again.")
         return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings))
 
     @asynccontextmanager
@@ -155,9 +171,13 @@ class EditedRuns:
             GitError: the work tree can't be copied.
         """
         self._limit = anyio.Semaphore(number)
-        async with self._stack:
-            self._free += [await self._open_copy(each) for each in range(1, number + 1)]
-            yield
+        try:
+            async with self._stack:
+                self._free += [await self._open_copy(each) for each in range(1, number + 1)]
+                yield
+        finally:
+            for each in range(1, number + 1):
+                shutil.rmtree(self.ports.reporting.context.out / f"copy-{each}", ignore_errors=True)
 
     async def run_once(self, contents: Contents, cases: Sequence[FailingCase]) -> Mapping[FailingCase, bool] | Broken:
         """Whether each case passes in a fresh trial, in a process of its own and without the cache.
@@ -167,15 +187,20 @@ class EditedRuns:
             cases: the cases.
 
         Returns:
-            The cases with a result, or why the suites don't run.
+            The cases with a result; or why there is none, such as a provider that doesn't answer.
         """
+        if self.ports.stop.is_set():
+            return Broken(STOPPED)
         try:
             async with self.open_run(contents, lambda plan: restrict_plan(plan, group_cases(cases), repeats=1)) as run:
                 outcomes = await to_thread.run_sync(find_outcomes, run, cases)
                 failures = find_script_failures(run)
         except ScoregateError as error:
             return Broken(error.message)
-        return Broken(next(iter(failures.values()))) if failures and not outcomes else outcomes
+        if outcomes:
+            return outcomes
+        stopped = STOPPED if self.ports.stop.is_set() else ""
+        return Broken(stopped or next(iter(failures.values()), "") or find_gap(run) or "no trial had a result")
 
 
 async def plan_suites(settings: Settings, ports: Ports) -> tuple[Settings, Plan]:
@@ -213,9 +238,10 @@ def has_passed(trial: CaseResult) -> bool | None:
 
 def find_gap(run: Run) -> str:
     """Why a run says nothing about an edit: the provider did not answer, or the budget is spent. Empty if it does."""
-    return next((gap for suite in run.suites for trial in suite.cases if (gap := _explain_gap(trial))), "")
+    gaps = [gap for suite in run.suites for trial in suite.cases if (gap := _explain_gap(trial))]
+    return gaps[0] if len(gaps) > _MOST_GAPS * sum(len(suite.columns) for suite in run.suites) else ""
 
 
 def _explain_gap(trial: CaseResult) -> str:
-    errors = (each.error for each in trial.errors if each.error.type.endswith(_WITHOUT_RESULT))
+    errors = (each.error for each in trial.errors if each.error.type.rpartition(".")[2] in _WITHOUT_RESULT)
     return next((f"{each.type}: {each.message}"[:300] for each in errors), "")

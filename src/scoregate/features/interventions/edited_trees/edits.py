@@ -24,6 +24,13 @@ class Edit:
     new: bytes = b""
 
 
+@record
+class Broken:
+    """A tree whose suites don't run, and why."""
+
+    reason: str
+
+
 def apply_edits(content: bytes, edits: Sequence[Edit]) -> bytes:
     """The content of one file with its edits, in any order.
 

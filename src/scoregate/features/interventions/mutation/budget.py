@@ -53,6 +53,8 @@ class Budget:
         """
         if self.calls is not None and spent.calls >= self.calls:
             return f"{spent.calls:,} of {self.calls:,} calls of models were made"
+        if self.dollars is not None and spent.unpriced:
+            return "the price of a model is unknown, so a budget in dollars can't be kept; set `prices`"
         if self.dollars is not None and spent.dollars >= self.dollars:
             return f"${spent.dollars:,.2f} of ${self.dollars:,.2f} were spent"
         if self.minutes is not None and (minutes := (time.monotonic() - started) / 60) >= self.minutes:

@@ -70,7 +70,7 @@ def choose_units(
     found, skipped = list[ChosenUnit](), dict[str, str]()
     requests = {text for texts in unedited.requests.values() for text in texts}
     for path in _list_paths(choice, unedited, tree):
-        readers = unedited.list_readers(path) or frozenset(each.name for each in plan.launches)
+        readers = unedited.list_readers(path).union(unedited.unknown)
         if is_measuring_file(path, plan, tree, folder):
             continue
         content = copy.read(path)

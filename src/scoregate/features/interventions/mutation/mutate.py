@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from scoregate import __version__
-from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns, find_gap
+from scoregate.errors import GitError
+from scoregate.features.interventions.edited_trees.edited_runs import STOPPED, Contents, EditedRuns, find_gap
 from scoregate.features.interventions.edited_trees.edits import apply_edits
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.features.interventions.mutation.budget import Budget
@@ -25,16 +27,18 @@ from scoregate.features.interventions.mutation.outcomes import Judgement, Measur
 from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, measure_unedited
 from scoregate.features.interventions.mutation.unit_measurement import UnitMeasurement, count_rounds
 from scoregate.features.interventions.mutation.units import Unit
-from scoregate.kernel.host import git
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.judgement import LoadJudgeSteps
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.dependencies.recording import digest_launch
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.records import record
 
 _SLOWER, _LEAST_TIMEOUT_S = 5, 60.0
+_MOST_GAPS = 3
+"""After so many units in a row that can't be measured, the others are left out."""
 _RESULTS = "units.jsonl"
 _MEASURED: TypeAdapter[Measured] = TypeAdapter(Measured)
 
@@ -107,25 +111,35 @@ async def mutate(
     Raises:
         ScoregateError: the work tree can't be copied, or its files can't be listed.
     """
-    settings = settings.model_copy(update={"cache": "on"})  # what an edit doesn't change costs nothing
+    started = time.monotonic()
     runs = EditedRuns(plan, settings, ports)
     async with runs.open_copies(asked.copies):
         asked.print_line("Measuring the unedited tree, in a copy.")
         unedited = await measure_unedited(runs)
         if problem := _explain_unmeasurable(unedited):
             return Mutation(problem=problem, calls=runs.spent.calls, dollars=runs.spent.dollars)
-        slowest = max((each.duration_s for each in unedited.run.scripts), default=0.0)
-        runs.timeout_s = min(settings.timeout, max(_LEAST_TIMEOUT_S, _SLOWER * slowest))
+        runs.timeout_s = min(settings.timeout, _find_timeout(unedited))
         tree = await read_project_tree(ports.root, settings)
         async with open_tree_copy(ports.root, settings) as copy:
-            assert tree is not None  # else there is no copy
+            if tree is None or copy.state != runs.state:
+                raise GitError("the work tree changed while it was measured", advice="Run the command again.")
             folder = find_folder(ports.root, tree)
             found = await to_thread.run_sync(choose_units, asked.choice, unedited, copy, plan, tree, folder)
             asked.print_line(_describe_costs(found, unedited, asked.budget))
-            measurement = UnitMeasurement(runs, unedited, load, count_rounds(len(found.units)))
-            queue = _Queue(asked, measurement, copy, found.units, await _open_results(ports, settings))
+            end = partial(asked.budget.explain_end, runs.spent, started)
+            units = max(1, len(found.units))
+            measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end)
+            queue = _Queue(
+                asked, measurement, copy, found.units, await _open_results(plan, settings, ports, copy.state)
+            )
             await queue.run()
         return await to_thread.run_sync(_conclude, queue, found, unedited, runs)
+
+
+def _find_timeout(unedited: UneditedTree) -> float:
+    """How long a script may take, in seconds: an edit can make it hang. Answers from the cache take no time."""
+    slowest = max((each.duration_s for each in unedited.run.scripts), default=0.0)
+    return max(_LEAST_TIMEOUT_S * (10 if unedited.stored else 1), _SLOWER * slowest)
 
 
 def _conclude(queue: _Queue, found: FoundUnits, unedited: UneditedTree, runs: EditedRuns) -> Mutation:
@@ -134,7 +148,7 @@ def _conclude(queue: _Queue, found: FoundUnits, unedited: UneditedTree, runs: Ed
     return Mutation(
         tuple(MeasuredUnit(each, measured, one) for (each, measured), one in zip(done, judged, strict=True)),
         len(found.units) - len(done),
-        queue.ended or queue.gap,
+        queue.ended or queue.gap or STOPPED,
         red=tuple(queue.measurement.list_red_gates()),
         skipped=found.skipped,
         unknown=unedited.unknown,
@@ -179,12 +193,12 @@ class _Queue:
     results: dict[int, Measured] = field(default_factory=dict)
     ended: str = ""
     gap: str = ""
-    started: float = field(default_factory=time.monotonic)
+    gaps: int = 0
 
     async def run(self) -> None:
         """Measure the units."""
         for number, chosen in enumerate(self.units):
-            if (known := self.stored.known.get(_identify(chosen.unit))) is not None:
+            if (known := self.stored.known.get(_identify(chosen))) is not None:
                 self.results[number] = known
         numbers = iter([number for number in range(len(self.units)) if number not in self.results])
         async with anyio.create_task_group() as tasks:
@@ -194,18 +208,20 @@ class _Queue:
     async def _measure_next(self, numbers: Iterator[int]) -> None:
         runs = self.measurement.runs
         for number in numbers:
-            stopped = "the command was stopped" if runs.ports.stop.is_set() else ""
-            self.ended = stopped or self.ended or self.asked.budget.explain_end(runs.spent, self.started)
-            if self.ended:
+            stopped = STOPPED if runs.ports.stop.is_set() else ""
+            self.ended = stopped or self.ended or self.measurement.explain_end()
+            if self.ended or self.gaps >= _MOST_GAPS:
                 return
             chosen = self.units[number]
             first, last = chosen.unit.lines
-            self.asked.print_line(f"{number + 1:,} of {len(self.units):,}: {chosen.unit.file}:{first}-{last}")
+            lines = f"{first}" if first == last else f"{first}-{last}"
+            place = f"{chosen.unit.file}:{lines} ({chosen.unit.operator})"
+            self.asked.print_line(f"{number + 1:,} of {len(self.units):,}: {place}")
             measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts)
-            self.gap = self.gap or measured.gap
+            self.gap, self.gaps = self.gap or measured.gap, self.gaps + 1 if measured.gap else 0
             if not measured.gap and not runs.ports.stop.is_set():
                 self.results[number] = measured
-                await to_thread.run_sync(self.stored.add, _identify(chosen.unit), measured)
+                await to_thread.run_sync(self.stored.add, _identify(chosen), measured)
 
 
 def edit_unit(copy: TreeCopy, unit: Unit) -> Contents:
@@ -217,8 +233,10 @@ def edit_unit(copy: TreeCopy, unit: Unit) -> Contents:
     return contents
 
 
-def _identify(unit: Unit) -> str:
-    return blake2b(to_json([unit.file, unit.operator, unit.text, unit.edits]), digest_size=8).hexdigest()
+def _identify(chosen: ChosenUnit) -> str:
+    unit = chosen.unit
+    content = to_json([unit.file, unit.operator, unit.text, unit.edits, sorted(chosen.scripts)])
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 @dataclass
@@ -235,22 +253,27 @@ class _Results:
             file.write(line)
 
 
-async def _open_results(ports: Ports, settings: Settings) -> _Results:
-    """The results of an earlier command at the same code and settings; others are deleted."""
-    conditions = await read_conditions(ports.root, settings, await git.read_work_tree(ports.root))
-    head = {"version": __version__, "code": conditions.code, "settings": conditions.settings}
+async def _open_results(plan: Plan, settings: Settings, ports: Ports, state: str) -> _Results:
+    """The results of an earlier command with the same files, launches, settings and gates; others are deleted."""
+    conditions = await read_conditions(ports.root, settings, None)
+    launches = [digest_launch(each) for each in plan.launches]
+    gates = settings.policy().to_record()
+    asked = blake2b(to_json([launches, gates], serialize_unknown=True), digest_size=8).hexdigest()
+    head = {"version": __version__, "state": state, "settings": conditions.settings, "asked": asked}
     return await to_thread.run_sync(_read_results, ports.reporting.context.out / _RESULTS, head)
 
 
-def _read_results(path: Path, head: Mapping[str, str | None]) -> _Results:
-    lines = path.read_bytes().splitlines() if path.is_file() else []
-    results = _Results(path)
+def _read_results(path: Path, head: Mapping[str, str]) -> _Results:
+    content = path.read_bytes() if path.is_file() else b""
+    lines, results = content.splitlines(), _Results(path)
     with suppress(ValueError):
-        if lines and json.loads(lines[0]) == head and head["code"] is not None:
+        if lines and json.loads(lines[0]) == head:
             for line in lines[1:]:
                 with suppress(ValueError, KeyError, TypeError, ValidationError):  # a kill cuts the last line
                     entry = json.loads(line)
                     results.known[entry["unit"]] = _MEASURED.validate_python(entry["measured"])
+            if not content.endswith(b"\n"):
+                path.write_bytes(content + b"\n")
             return results
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(to_json(head) + b"\n")

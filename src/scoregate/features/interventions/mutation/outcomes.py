@@ -59,8 +59,8 @@ class Measured:
         p_worse: the smallest one-sided p of a row that it got worse, corrected for the number of rows.
         p_better: the same for getting better.
         gates: the gates that fail in the edited tree and not in the unedited one.
+        tried_gates: these gates in fresh runs of whole suites in both trees, if no single case fell.
         detectable: the smallest drop of a mean score that would be noticed, in (0, 1]; None if no drop of a mean would.
-        calls: the number of calls of models that were made.
     """
 
     gap: str = ""
@@ -71,8 +71,8 @@ class Measured:
     p_worse: float = 1.0
     p_better: float = 1.0
     gates: tuple[str, ...] = ()
+    tried_gates: tuple[TriedCase, ...] = ()
     detectable: float | None = None
-    calls: int = 0
 
 
 @record
@@ -89,7 +89,7 @@ def judge_units(measured: Sequence[Measured]) -> list[Judgement]:
     At most 5 % of the units that are called seen, or better without, are expected to be neither.
     """
     tested = [each for each in measured if each.is_exercised and not each.broken]
-    worse = benjamini_hochberg([_combine(each.p_worse, each.fell) for each in tested])
+    worse = benjamini_hochberg([_combine(each.p_worse, (*each.fell, *each.tried_gates)) for each in tested])
     better = benjamini_hochberg([_combine(each.p_better, each.rose, is_rise=True) for each in tested])
     corrected = iter(zip(worse, better, strict=True))
     return [

@@ -26,8 +26,9 @@ TITLES = {
     UnitOutcome.NOT_EXERCISED: "Changes no request and no output",
     UnitOutcome.BROKEN: "The suites don't run without it",
 }
-PAGE = "mutation.html"
+PAGE, RESULT = "mutation.html", "mutation.json"
 _MOST_CASES, _MOST_UNITS, _LONGEST_TEXT = 10, 200, 2_000
+_LONGEST_MARKDOWN = 60_000
 
 
 @record
@@ -54,7 +55,7 @@ class MutationView:
         if self.mutation.problem:
             return f"Could not be measured: {self.mutation.problem}."
         if self.score.share is None:
-            return "No unit could be noticed or missed."
+            return "No unit that can be noticed was measured."
         share = number_format.percent(self.score.share)
         low, high = map(number_format.percent, (self.score.low, self.score.high))
         noticed = f"{self.score.noticed:,} of {self.score.units:,} units"
@@ -73,14 +74,16 @@ class MutationView:
         for path, why in list(mutation.skipped.items())[:_MOST_CASES]:
             yield f"{path} {why}."
         if not mutation.calls and mutation.units:
-            yield "No call of a model was seen: of suites that call models in another way, only outputs are compared."
+            text = "No call of a model was seen. If suites call models, use `scoregate.models.wrap` or the gateway"
+            yield f"{text}: without them only outputs are compared, and only a budget of minutes holds."
         if mutation.calls:
-            paid = f", for ${mutation.dollars:,.2f}" if mutation.dollars else ""
+            paid = f", for {number_format.cost(mutation.dollars)}" if mutation.dollars else ""
             yield f"{mutation.calls:,} calls of models were made{paid}."
 
 
 def make_view(mutation: Mutation) -> MutationView:
     """What reports show of a mutation."""
+    is_complete = bool(mutation.units) and not mutation.left_out
     noticing = Counter((case.suite, case.case) for each in mutation.units for case in each.judgement.cases)
     names = {key: f"{key[0]}: {name or key[1]}" for key, name in mutation.cases.items()}
     groups = (
@@ -91,7 +94,7 @@ def make_view(mutation: Mutation) -> MutationView:
         mutation,
         count_score([each.judgement for each in mutation.units]),
         tuple((title, units) for title, units in groups if units),
-        tuple(sorted(names[key] for key in mutation.cases if key not in noticing)) if noticing else (),
+        tuple(sorted(names[key] for key in mutation.cases if key not in noticing)) if is_complete else (),
         tuple((names.get(key, key[1]), count) for key, count in noticing.most_common(_MOST_CASES)),
     )
 
@@ -144,7 +147,7 @@ def describe_result(each: MeasuredUnit) -> str:
     if judgement.outcome is UnitOutcome.NOT_NOTICED:
         known = measured.detectable is not None
         return (
-            f"a drop of {measured.detectable:.3f} would be noticed"
+            f"a drop of a mean score by {measured.detectable:.3f} would be noticed"
             if known
             else "only cases that surely fail would be noticed"
         )
@@ -157,7 +160,14 @@ def describe_result(each: MeasuredUnit) -> str:
 
 def render_markdown(view: MutationView) -> str:
     """The result in Markdown, as for an issue or the summary of a job."""
-    return "\n".join(_list_lines(view)) + "\n"
+    lines, length = list[str](), 0
+    for line in _list_lines(view):
+        length += len(line) + 1
+        if length > _LONGEST_MARKDOWN:  # GitHub takes no longer issue
+            lines += ["", "The rest is in mutation.html."]
+            break
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def _list_lines(view: MutationView) -> Iterator[str]:
@@ -195,7 +205,7 @@ def write_reports(view: MutationView, folder: Path, redact: Redactor) -> None:
     """Write all reports, without known secrets."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        "mutation.json": json.dumps(to_data(view), indent=2, ensure_ascii=False) + "\n",
+        RESULT: json.dumps(to_data(view), indent=2, ensure_ascii=False) + "\n",
         "mutation.md": render_markdown(view),
         PAGE: render_page(view),
     }

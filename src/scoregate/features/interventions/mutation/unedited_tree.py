@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -22,7 +22,7 @@ from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run
 
 REQUEST_LOG = "SCOREGATE_REQUEST_LOG"
-_SAMPLE, _SHORTEST_TEXT = 30, 12
+_SAMPLE, _SHORTEST_TEXT = 30, 6
 
 
 @record
@@ -31,10 +31,12 @@ class Signature:
 
     Attributes:
         digest: of its output, its errors and the stored answers that it used.
+        graded: of its scores and labels, and the stored answers that they are made from.
         is_known: whether that is all it asked models.
     """
 
     digest: bytes
+    graded: bytes = b""
     is_known: bool = True
 
 
@@ -46,17 +48,19 @@ class UneditedTree:
         run: the run of all suites.
         signatures: what each trial asked and answered, by script, suite, parameters, case and repeat.
         requests: the texts that the function under test sent to models, by case; empty if none was seen.
-        inputs: texts of some cases, by which files of cases are found.
+        inputs: texts of some cases by script, by which files of cases are found.
         names: the names of cases, by the label of the suite and the hash.
         calls: the number of calls of models by the function under test, with stored answers.
+        stored: the number of these that were answered from the cache.
     """
 
     run: Run
     signatures: Mapping[tuple[str, str, str, str, int], Signature]
     requests: Mapping[str, tuple[str, ...]]
-    inputs: tuple[str, ...]
+    inputs: Mapping[str, tuple[str, ...]]
     names: Mapping[tuple[str, str], str]
     calls: int
+    stored: int
 
     def select(self, scripts: Collection[str]) -> Run:
         """The run with some scripts only."""
@@ -113,27 +117,43 @@ async def measure_unedited(runs: EditedRuns) -> UneditedTree:
 
 
 def _read(run: Run, log: Path) -> UneditedTree:
-    signatures, texts, names, calls = {}, list[str](), dict[tuple[str, str], str](), 0
+    signatures, names, calls, stored = {}, dict[tuple[str, str], str](), 0, 0
+    inputs: dict[str, list[str]] = {}
     for suite in run.suites:
         seen = set[str]()
         for trial in suite.cases:
             case = FailingCase.make(suite, trial.hash)
             signatures[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
             names[suite.label, trial.hash] = trial.name
-            calls += trial.usage.calls if trial.usage is not None else 0
+            if trial.usage is not None:
+                calls += trial.usage.calls
+                stored += trial.usage.calls if trial.usage.cached else trial.usage.stored
             if trial.hash not in seen and len(seen) < _SAMPLE:
                 seen.add(trial.hash)
-                texts += [each for each in list_texts(trial.input) if len(each) >= _SHORTEST_TEXT][:1]
-    return UneditedTree(run, signatures, _read_requests(log), tuple(texts), names, calls)
+                longest = max(list_texts(trial.input), key=len, default="")
+                inputs.setdefault(suite.script or "", []).extend([longest] if len(longest) >= _SHORTEST_TEXT else [])
+    return UneditedTree(
+        run, signatures, _read_requests(log), {name: tuple(each) for name, each in inputs.items()}, names, calls, stored
+    )
 
 
 def sign_trial(trial: CaseResult) -> Signature:
     """What a trial asked and answered. Of calls that are not stored, it is unknown what they asked."""
-    errors = [(each.evaluator, each.error.type, each.error.message) for each in trial.errors]
     usage = trial.usage
-    content = to_json([trial.output, errors, usage and usage.answer], serialize_unknown=True, inf_nan_mode="constants")
+    own = [(each.error.type, each.error.message) for each in trial.errors if each.evaluator is None]
+    others = [(each.evaluator, each.error.type, each.error.message) for each in trial.errors if each.evaluator]
+    scores = [(name, each.score, each.usage and each.usage.answer) for name, each in sorted(trial.evaluations.items())]
+    labels = sorted((name, str(each)) for name, each in trial.labels.items())
     is_known = usage is None or not usage.calls or usage.answer is not None
-    return Signature(blake2b(content, digest_size=16).digest(), is_known and not trial.truncated)
+    return Signature(
+        _digest([trial.output, own, usage and usage.answer]),
+        _digest([others, scores, labels, sorted(trial.unscored)]),
+        is_known and not trial.truncated,
+    )
+
+
+def _digest(content: object) -> bytes:
+    return blake2b(to_json(content, serialize_unknown=True, inf_nan_mode="constants"), digest_size=16).digest()
 
 
 def _read_requests(log: Path) -> dict[str, tuple[str, ...]]:
@@ -147,13 +167,15 @@ def _read_requests(log: Path) -> dict[str, tuple[str, ...]]:
     return {case: tuple(texts) for case, texts in requests.items()}
 
 
-def holds_cases(content: bytes, inputs: Iterable[str]) -> bool:
+def holds_cases(content: bytes, inputs: Mapping[str, Sequence[str]]) -> bool:
     """Whether a file is the data of a suite: it has the texts of most of its cases.
 
     Args:
         content: the file.
-        inputs: texts of cases.
+        inputs: texts of cases, by script.
     """
-    text, listed = content.decode("utf-8", "replace"), list(inputs)
-    found = sum(each in text or json.dumps(each, ensure_ascii=True)[1:-1] in text for each in listed)
-    return 2 * found > len(listed)
+    text = content.decode("utf-8", "replace")
+    return any(
+        2 * sum(each in text or json.dumps(each, ensure_ascii=True)[1:-1] in text for each in listed) > len(listed)
+        for listed in inputs.values()
+    )

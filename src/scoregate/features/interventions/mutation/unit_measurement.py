@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
+from statistics import NormalDist
 
 import anyio
 from anyio import to_thread
 
 from scoregate.errors import ScoregateError
-from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Broken, Contents, EditedRuns, find_gap
+from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Contents, EditedRuns, find_gap
+from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.mutation.outcomes import LEVEL, Measured, TriedCase, is_hopeless, is_noisy
 from scoregate.features.interventions.mutation.unedited_tree import Signature, UneditedTree, sign_trial
 from scoregate.kernel.compare.comparison import Comparison
@@ -20,7 +22,7 @@ from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.fresh_trials import FailingCase, find_level
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged, LoadJudgeSteps
-from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.plan import Plan, repeat_launches
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.runs.cases import CaseResult, Status
 from scoregate.kernel.types.runs.confirmations import Confirmation, fisher_p, with_confirmations
@@ -49,6 +51,10 @@ def count_more_rounds(rounds: int) -> int:
     return rounds * 3 // 2
 
 
+class _GapError(Exception):
+    """A unit can't be measured now."""
+
+
 @dataclass
 class UnitMeasurement:
     """Measures edited trees against the unedited one.
@@ -58,13 +64,18 @@ class UnitMeasurement:
         unedited: what was measured of the tree without edits.
         load: loads the steps of features, which judge.
         rounds: how many fresh trials a case gets in each tree.
+        units: how many units are one family.
+        explain_end: why no further trial may run; empty if one may.
     """
 
     runs: EditedRuns
     unedited: UneditedTree
     load: LoadJudgeSteps
     rounds: int = LEAST_ROUNDS
+    units: int = 1
+    explain_end: Callable[[], str] = str
     _base_tries: dict[FailingCase, list[bool]] = field(default_factory=dict)
+    _base_gates: dict[frozenset[str], list[frozenset[str]]] = field(default_factory=dict)
     _red: dict[frozenset[str], frozenset[tuple[str, ...]]] = field(default_factory=dict)
     _count: int = 0
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -80,21 +91,24 @@ class UnitMeasurement:
         folder = f"unit-{self._count}"
         try:
             return await self._measure(contents, scripts, folder)
+        except _GapError as gap:
+            return Measured(gap=str(gap))
         except ScoregateError as error:
-            return Measured(broken=error.message)
+            return Measured(gap=error.message)
         finally:
             shutil.rmtree(self.runs.ports.reporting.context.out / folder, ignore_errors=True)
 
     async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str) -> Measured:
-        before = self.runs.spent.calls
         async with self.runs.open_run(contents, lambda plan: _select(plan, scripts), folder=folder) as run:
             first = await to_thread.run_sync(self._compare, run, scripts)
         if isinstance(first, Measured):
-            return replace(first, calls=self.runs.spent.calls - before)
+            return first
         fell = await self._try_again(contents, first.list_cases(is_rise=False))
         rose = await self._try_again(contents, first.list_cases(is_rise=True), is_rise=True)
         measured = await to_thread.run_sync(self._judge, first, scripts, fell, rose)
-        return replace(measured, calls=self.runs.spent.calls - before)
+        if measured.gates and not fell:
+            return replace(measured, tried_gates=await self._try_gates(contents, scripts, measured.gates))
+        return measured
 
     def _compare(self, run: Run, scripts: frozenset[str]) -> Measured | _FirstRun:
         failures = find_script_failures(run)
@@ -104,19 +118,24 @@ class UnitMeasurement:
             return Measured(gap="the run was stopped")
         if gap := find_gap(run):
             return Measured(gap=gap)
-        if self._is_same(run, scripts):
-            return Measured(is_exercised=False)
+        if (same := self._explain_same(run, scripts)) is not None:
+            return same
         return _FirstRun(run, self._judge_run(run, scripts))
 
-    def _is_same(self, run: Run, scripts: frozenset[str]) -> bool:
-        """Whether everything that was asked and answered is that of the unedited tree, byte for byte."""
+    def _explain_same(self, run: Run, scripts: frozenset[str]) -> Measured | None:
+        """What it means if everything that was asked and answered is that of the unedited tree, byte for byte."""
         known = {key: value for key, value in self.unedited.signatures.items() if key[0] in scripts}
         found: dict[tuple[str, str, str, str, int], Signature] = {}
         for suite in run.suites:
             for trial in suite.cases:
                 case = FailingCase.make(suite, trial.hash)
                 found[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
-        return all(each.is_known for each in known.values()) and found == known
+        if found == known:
+            return Measured(is_exercised=False) if all(each.is_known for each in known.values()) else None
+        answers = [{key: each.digest for key, each in side.items()} for side in (found, known)]
+        if answers[0] == answers[1] and all(each.is_known for each in known.values()):
+            return Measured(gap="it changes how outputs are scored, and not the outputs")
+        return None
 
     def _judge_run(self, run: Run, scripts: frozenset[str]) -> Judged:
         sides = ComparedSides(
@@ -137,10 +156,12 @@ class UnitMeasurement:
         rounds, number = self.rounds if chosen else 0, 0
         while number < rounds:
             number += 1
+            if end := self.explain_end():
+                raise _GapError(end)
             base = await self._add_base_trials(chosen, number)
             outcome = await self.runs.run_once(contents, list(chosen))
             if isinstance(outcome, Broken):
-                break
+                raise _GapError(outcome.reason)
             for case, passed in outcome.items():
                 tries[case].append(passed)
             tried = _list_tried(chosen, tries, base)
@@ -150,13 +171,43 @@ class UnitMeasurement:
                 rounds = count_more_rounds(self.rounds)
         return _list_tried(chosen, tries, base)
 
+    async def _try_gates(
+        self, contents: Contents, scripts: frozenset[str], gates: Sequence[str]
+    ) -> tuple[TriedCase, ...]:
+        """Run whole suites again in both trees: whether gates fail each time, for which no single case fell."""
+        tries: dict[str, list[bool]] = {gate: [] for gate in gates}
+        known = self._base_gates.setdefault(scripts, [])
+        for number in range(1, self.rounds + 1):
+            if end := self.explain_end():
+                raise _GapError(end)
+            async with self._lock:
+                if len(known) < number:
+                    known.append(await self._find_red_again(UNEDITED, scripts))
+            red = await self._find_red_again(contents, scripts)
+            for gate, passed in tries.items():
+                passed.append(gate not in red)
+            if all(all(passed) for passed in tries.values()):
+                break
+        base = {gate: tuple(gate not in red for red in known) for gate in tries}
+        return tuple(TriedCase("", gate, gate, tuple(passed), base[gate]) for gate, passed in tries.items())
+
+    async def _find_red_again(self, contents: Contents, scripts: frozenset[str]) -> frozenset[str]:
+        """The gates that do not hold in a fresh run, without the cache."""
+        async with self.runs.open_run(contents, lambda plan: repeat_launches(plan, scripts)) as run:
+            if gap := find_gap(run):
+                raise _GapError(gap)
+            judged = await to_thread.run_sync(self._judge_run, run, scripts)
+            return frozenset(_list_red(judged.verdict.findings).values())
+
     async def _add_base_trials(self, cases: Iterable[FailingCase], count: int) -> Mapping[FailingCase, Sequence[bool]]:
         """The trials of cases in the unedited tree, at least this many if they have results."""
         async with self._lock:
             missing = [case for case in cases if len(self._base_tries.setdefault(case, [])) < count]
             if missing:
                 outcome = await self.runs.run_once(UNEDITED, missing)
-                for case, passed in () if isinstance(outcome, Broken) else outcome.items():
+                if isinstance(outcome, Broken):
+                    raise _GapError(outcome.reason)
+                for case, passed in outcome.items():
                     self._base_tries[case].append(passed)
             return {case: tuple(self._base_tries[case]) for case in cases}
 
@@ -174,15 +225,16 @@ class UnitMeasurement:
         red = _list_red(judged.verdict.findings)
         new = red.keys() - self._find_red(scripts)
         rows = [row for row in judged.comparison.rows if row.delta is not None]
+        factor = _find_factor(len(rows), self.units)
         changes = (row.estimate.detectable for row in rows)
-        detectable = [each for each in changes if each is not None and each <= 1]
+        detectable = [each * factor for each in changes if each is not None and each * factor <= 1]
         return Measured(
             fell=fell,
             rose=rose,
             p_worse=min([1.0, *(row.p_worse * len(rows) for row in rows)]),
             p_better=min([1.0, *(row.p_better * len(rows) for row in rows)]),
             gates=tuple(sorted({red[each] for each in new})),
-            detectable=min(detectable, default=None),
+            detectable=max(detectable, default=None),
         )
 
     def _find_red(self, scripts: frozenset[str]) -> frozenset[tuple[str, ...]]:
@@ -221,6 +273,13 @@ class _FirstRun:
         places = {suite.label: index for index, suite in enumerate(self.run.suites)}
         ordered = sorted(found, key=lambda each: (each.case, each.label))
         return {each: names.get((places.get(each.label, -1), each.case), each.case) for each in ordered}
+
+
+def _find_factor(rows: int, units: int) -> float:
+    """How much larger a change must be than the detectable one, to be noticed at the corrected level, at 80 % power."""
+    quantile = NormalDist().inv_cdf
+    corrected = 1 - LEVEL / (4 * max(1, rows) * units)
+    return (quantile(corrected) + quantile(0.8)) / (quantile(0.975) + quantile(0.8))
 
 
 def _list_trials(run: Run) -> Iterator[tuple[int, CaseResult]]:
