@@ -8,6 +8,7 @@ from math import isnan
 import pytest
 from tests.features.imports.files import DATA, imported, imported_file, raw
 
+from scoregate.errors import ImportFailed
 from scoregate.kernel.types.runs.cases import Status
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -113,6 +114,14 @@ def test_a_number_out_of_range_without_a_scale_is_an_error() -> None:
     assert error.evaluator == "facets.stars"
     assert "outside [0, 1]" in error.error.message
     assert "scale = [0, 500]" in error.error.advice
+
+
+def test_a_packed_log_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoregate.kernel.run.documents.files._HAS_ZSTANDARD", False)
+    with pytest.raises(ImportFailed, match=r"has Zstandard compression, which needs backports\.zstd") as found:
+        imported_file("inspect.eval")
+    assert found.value.advice == "Install it: pip install 'scoregate[inspect]'"
+    assert len(imported_file("inspect.json").cases) == 10
 
 
 def test_a_truncated_log_keeps_its_samples() -> None:

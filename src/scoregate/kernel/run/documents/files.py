@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
-from scoregate.errors import ImportFailed, MissingExtra
+from scoregate.errors import ImportFailed
 from scoregate.kernel.run.plan import RowColumns
 from scoregate.kernel.types.identity import bounded_name
 from scoregate.kernel.types.records import record
@@ -213,19 +213,20 @@ MAX_MEMBER = 64 * 1024 * 1024
 MAX_WHOLE = 4 * 1024 * 1024 * 1024
 _MOST_MEMBERS = 200_000
 
-try:
-    # Logs of inspect_ai use Zstandard compression, which the standard library reads from 3.14 on.
-    if sys.version_info >= (3, 14):
-        import zipfile
+_HAS_ZSTANDARD = True
+# Logs of inspect_ai use Zstandard compression, which the standard library reads from 3.14 on.
+if sys.version_info >= (3, 14):
+    import zipfile
 
-        from compression.zstd import ZstdError
-    else:
+    from compression.zstd import ZstdError
+else:
+    try:
         from backports.zstd import ZstdError, zipfile
-except ModuleNotFoundError:
-    raise MissingExtra(
-        "archives with Zstandard compression can't be read: backports.zstd is not installed",
-        advice="Install it: pip install 'scoregate[cli]'",
-    ) from None
+    except ModuleNotFoundError:
+        import zipfile  # type: ignore[no-redef]
+
+        _HAS_ZSTANDARD, ZstdError = False, zipfile.BadZipFile  # type: ignore[misc,assignment]
+_ZSTANDARD = 93
 
 
 @dataclass(slots=True)
@@ -243,8 +244,13 @@ class Archive:
         """Read one member.
 
         Raises:
-            ImportFailed: it is too large, encrypted or damaged.
+            ImportFailed: it is too large, encrypted or damaged, or needs a package that is not installed.
         """
+        if not _HAS_ZSTANDARD and name in self.zip.NameToInfo and self.zip.getinfo(name).compress_type == _ZSTANDARD:
+            raise ImportFailed(
+                f"its member {name[:200]!r} has Zstandard compression, which needs backports.zstd",
+                advice="Install it: pip install 'scoregate[inspect]'",
+            )
         try:
             with self.zip.open(name) as member:
                 data = member.read(MAX_MEMBER + 1)  # the size that the archive states may be wrong
