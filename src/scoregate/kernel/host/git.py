@@ -6,6 +6,8 @@ configuration, and the configuration names programs that git starts.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -29,6 +31,8 @@ _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _UNOWNED = "detected dubious ownership"
 _REPAIR = "git worktree prune"
+# Of the temporary folders of work trees: how their names begin, and the file in them that is locked.
+_PREFIX, _LOCK = "scoregate-base-", "lock"
 # Checkouts of CI are shallow.
 FETCH_ADVICE = (
     "fetch the whole history, with the base's branch: `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab, "
@@ -295,10 +299,14 @@ async def list_changed_files(root: Path, commit: str | None) -> tuple[str, ...]:
 async def open_worktree(root: Path, commit: str) -> AsyncIterator[Path]:
     """A detached work tree of a commit in a temporary folder, which is always removed afterwards.
 
+    If this process is killed, the next one that opens a work tree of the repository removes it.
+
     Raises:
         GitError: git could not create it.
     """
+    await _remove_abandoned_trees(root)
     home = _temporary_folder()
+    lock = _lock(home)
     try:
         # A git process that is killed halfway leaves a work tree in the repository that git can't read.
         with anyio.CancelScope(shield=True):
@@ -312,10 +320,44 @@ async def open_worktree(root: Path, commit: str) -> AsyncIterator[Path]:
             await anyio.to_thread.run_sync(_remove_folder, home)
             if done.returncode:
                 await _git(root, "worktree", "prune")
+        os.close(lock)
+
+
+async def _remove_abandoned_trees(root: Path) -> None:
+    """Remove the work trees of processes that were killed: nothing holds their locks."""
+    listed = await read_output(root, "worktree", "list", "--porcelain") or b""
+    paths = [Path(os.fsdecode(line[9:])) for line in listed.split(b"\n") if line.startswith(b"worktree ")]
+    for tree in paths:
+        if tree.parent.name.startswith(_PREFIX) and (lock := _take_lock(tree.parent)) is not None:
+            with contextlib.suppress(OSError):
+                await _git(root, "worktree", "remove", "--force", "--force", str(tree))
+                await anyio.to_thread.run_sync(_remove_folder, tree.parent)
+            os.close(lock)
+
+
+def _lock(home: Path) -> int:
+    """A handle that locks a temporary folder until it is closed, also by the end of this process."""
+    handle = os.open(home / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return handle
+
+
+def _take_lock(home: Path) -> int | None:
+    """The same for the folder of another process; None if it holds the lock."""
+    try:
+        handle = os.open(home / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def _temporary_folder() -> Path:
-    home = Path(tempfile.mkdtemp(prefix="scoregate-base-")).resolve()
+    home = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
     if (identity := new_identity(os.environ)) is not None:
         if identity.owns:
             identity.share(home)

@@ -76,11 +76,12 @@ def _list_usages(run: Run) -> Iterator[Usage]:
 
 @record
 class _Workplace:
-    """A copy, and the plan that runs its suites."""
+    """A copy, the plan that runs its suites, and what deletes it."""
 
     number: int
     copy: TreeCopy
     plan: Plan
+    stack: AsyncExitStack
     problem: str = ""
 
 
@@ -148,20 +149,24 @@ class EditedRuns:
                 yield place
             finally:
                 with anyio.CancelScope(shield=True):
-                    is_whole = await to_thread.run_sync(place.copy.restore)
                     try:
-                        self._free.append(place if is_whole else await self._open_copy(place.number))
+                        if not await to_thread.run_sync(place.copy.restore):
+                            await place.stack.aclose()
+                            place = await self._open_copy(place.number)
+                        self._free.append(place)
                     except ScoregateError as error:  # the others that wait for this copy must end, too
                         self._free.append(replace(place, problem=error.message))
                         raise
 
     async def _open_copy(self, number: int) -> _Workplace:
-        copy = await self._stack.enter_async_context(open_tree_copy(self.ports.root, self.settings))
+        stack = AsyncExitStack()
+        self._stack.push_async_callback(stack.aclose)
+        copy = await stack.enter_async_context(open_tree_copy(self.ports.root, self.settings))
         if not self.state:
             self.state = copy.state
         if copy.state != self.state:
             raise GitError("the work tree changed while it was measured", advice="Run the command again.")
-        return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings))
+        return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings), stack)
 
     @asynccontextmanager
     async def open_copies(self, number: int) -> AsyncIterator[None]:
