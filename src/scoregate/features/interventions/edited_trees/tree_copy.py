@@ -189,6 +189,7 @@ async def open_tree_copy(root: Path, settings: Settings) -> AsyncIterator[TreeCo
         raise GitError(f"git can't list the changes in {tree.top}", advice="Finish a merge that is in progress.")
     paths = [os.fsdecode(each) for each in changed.split(b"\0") if each]
     paths += [each for each in tree.others if not tree.is_left_out(each)]
+    paths += await _list_submodule_files(tree.top)
     commit = await git.head_commit(root)
     async with git.open_worktree(tree.top, commit or "HEAD") as top:
         try:
@@ -198,6 +199,14 @@ async def open_tree_copy(root: Path, settings: Settings) -> AsyncIterator[TreeCo
         yield await to_thread.run_sync(TreeCopy, top, top / find_folder(root, tree), state)
 
 
+async def _list_submodule_files(top: Path) -> list[str]:
+    """The files of submodules, which git leaves out of a new work tree."""
+    own, everything = [
+        await git.read_output(top, "ls-files", "-z", *options) for options in ((), ("--recurse-submodules",))
+    ]
+    return sorted(map(os.fsdecode, {*(everything or b"").split(b"\0")} - {*(own or b"").split(b"\0")}))
+
+
 def _copy_files(top: Path, copy: Path, paths: Sequence[str], commit: str) -> str:
     """Copy the files that differ from a commit, or delete them there, and return the digest of all of it."""
     digest = blake2b(commit.encode(), digest_size=16)
@@ -205,7 +214,7 @@ def _copy_files(top: Path, copy: Path, paths: Sequence[str], commit: str) -> str
         source, place = top / path, copy / path
         digest.update(f"\n{path}\n".encode("utf-8", "surrogateescape"))
         if source.is_dir() and not source.is_symlink():
-            continue  # a submodule, or a folder in the place of a file, whose own files are copied
+            continue  # a submodule, or a folder in the place of a file: the files in it are in the list
         _make_way(copy, place)
         if not os.path.lexists(source):
             continue
