@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import anyio
 import click
-from pydantic_core import to_json
+from pydantic_core import to_jsonable_python
 
 from scoregate.cli.options import load_gate_settings, model_options, out_option, project_root, running_options
 from scoregate.cli.output_folder import lock_output
@@ -57,7 +58,7 @@ def command(run: Path | None, baseline: Path | None, *, trials: int | None, json
         found = anyio.run(_explain, root, settings, comparison, trials)
     sentences = list(describe_explanation(found))
     if json_:
-        click.echo(to_json(found, indent=2))
+        click.echo(json.dumps(to_jsonable_python(found), indent=2))  # in ASCII: names may hold terminal sequences
     else:
         for sentence in sentences:
             print_line(sentence)

@@ -53,6 +53,8 @@ def test_each_rule_of_a_prompt_is_deleted_once(project: Project) -> None:
     # A second command reads the results of the first one, and measures nothing but the unedited tree.
     again = project.scoregate("mutate", "--json")
     assert list_outcomes(read_result(project)) == OUTCOMES
+    printed = json.loads(again.output[again.output.index("{\n") :])
+    assert printed == read_result(project)
     assert " of 5: evals/prompt.md" not in again.output
     printed = json.loads(again.output[again.output.index("{") :])
     assert printed == read_result(project)

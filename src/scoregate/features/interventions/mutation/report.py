@@ -205,7 +205,7 @@ def write_reports(view: MutationView, folder: Path, redact: Redactor) -> None:
     """Write all reports, without known secrets."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
-        RESULT: json.dumps(to_data(view), indent=2, ensure_ascii=False) + "\n",
+        RESULT: json.dumps(to_data(view), indent=2) + "\n",
         "mutation.md": render_markdown(view),
         PAGE: render_page(view),
     }
