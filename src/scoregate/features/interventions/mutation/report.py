@@ -111,6 +111,7 @@ def to_data(view: MutationView) -> dict[str, Any]:
         "ended": mutation.ended,
         "problem": mutation.problem,
         "red_gates": list(mutation.red),
+        "skipped": dict(mutation.skipped),
         "blind_cases": list(view.blind),
         "sharp_cases": [{"case": name, "units": count} for name, count in view.sharp],
         "calls": mutation.calls,
