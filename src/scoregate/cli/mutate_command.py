@@ -45,7 +45,7 @@ from scoregate.kernel.report.text import one_line
 
 _FOLDER = "mutate"
 _UNMEASURABLE = 3
-_MOST_PRINTED = 30
+_MOST_PRINTED, _LONGEST_PLACE = 30, 32
 
 
 @click.command("mutate")
@@ -141,10 +141,17 @@ def _print(view: MutationView, page: str) -> None:
     for title, units in view.groups:
         print_line(f"{title} ({len(units):,})")
         rows = [
-            (describe_place(each), each.unit.operator.value, one_line(each.unit.text, 50), describe_result(each))
+            (
+                describe_place(each, _LONGEST_PLACE),
+                *([each.unit.operator.value] if view.has_edits else []),
+                one_line(each.unit.text, 40),
+                describe_result(each),
+            )
             for each in units[:_MOST_PRINTED]
         ]
-        print_table(("unit", "edit", "text", "result"), rows)
+        print_table(("unit", *(["edit"] if view.has_edits else []), "text", "result"), rows)
+        if units[_MOST_PRINTED:]:
+            print_line(f"… {len(units) - _MOST_PRINTED:,} more")
         print_line("")
     for note in view.notes:
         print_warning(note)

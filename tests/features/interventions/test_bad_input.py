@@ -93,11 +93,11 @@ def test_files_that_cannot_be_edited_have_no_units_and_a_reason(project: Project
     result = read_result(project)
     assert result["units"] == [], ran.output
     assert result["skipped"] == {
-        "evals/binary.md": "it is not text",
-        "evals/generated.md": "it is generated",
-        "evals/large.md": "it has more than 1,000,000 bytes",
-        "evals/latin.md": "it is not UTF-8 text",
-        "evals/picture.png": "files that end in .png are not changed",
+        "evals/binary.md": "has no units: it is not text",
+        "evals/generated.md": "has no units: it is generated",
+        "evals/large.md": "has no units: it has more than 1,000,000 bytes",
+        "evals/latin.md": "has no units: it is not UTF-8 text",
+        "evals/picture.png": "has no units: files that end in .png are not changed",
     }
     assert "evals/generated.md has no units: it is generated." in ran.output
     report = (project.root / "scoregate-out/mutate/mutation.md").read_text(encoding="utf-8")
@@ -117,7 +117,7 @@ def test_a_link_out_of_the_tree_is_read_and_not_edited(
     result = read_result(project)
     assert (result["units"], result["skipped"]) == (
         [],
-        {"evals/prompt.md": "it is a link, or in a submodule"},
+        {"evals/prompt.md": "has no units: it is a link, or in a linked folder"},
     ), ran.output
     assert outside.read_text(encoding="utf-8") == PROMPT
 

@@ -75,7 +75,7 @@ def choose_units(
             continue
         content = copy.read(path)
         if content is None:
-            skipped[path] = "has no units: it is a link, or in a submodule"
+            skipped[path] = "has no units: it is a link, or in a linked folder"
         elif holds_cases(content, unedited.inputs):
             continue
         elif reason := explain_skipped(path, content):

@@ -35,6 +35,7 @@ from scoregate.kernel.run.dependencies.recording import digest_launch
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.recording import read_conditions
 from scoregate.kernel.types.records import record
+from scoregate.kernel.types.runs import number_format
 
 _SLOWER, _LEAST_TIMEOUT_S = 5, 60.0
 _MOST_GAPS = 3
@@ -173,7 +174,7 @@ def _explain_unmeasurable(unedited: UneditedTree) -> str:
 
 def _describe_costs(found: FoundUnits, unedited: UneditedTree, budget: Budget) -> str:
     files = len({each.unit.file for each in found.units})
-    text = f"{len(found.units):,} units of {files:,} files."
+    text = f"{number_format.count(len(found.units), 'unit')} of {number_format.count(files, 'file')}."
     if not unedited.calls:
         return f"{text} No calls of models were seen. Budget: {budget}."
     expected = sum(each.cases or len(unedited.requests) for each in found.units) if unedited.requests else 0

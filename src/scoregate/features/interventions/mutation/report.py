@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from scoregate.features.interventions.mutation.mutate import MeasuredUnit, Mutation
 from scoregate.features.interventions.mutation.outcomes import Score, UnitOutcome, count_score
 from scoregate.kernel.host.secrets import Redactor
+from scoregate.kernel.report.html.assets import read_source
 from scoregate.kernel.report.markdown import code, prose
 from scoregate.kernel.report.text import excerpt, one_line
 from scoregate.kernel.types.records import record
@@ -24,10 +26,21 @@ TITLES = {
     UnitOutcome.GATED: "A gate fails",
     UnitOutcome.BETTER_WITHOUT: "Better without",
     UnitOutcome.NOT_EXERCISED: "Changes no request and no output",
-    UnitOutcome.BROKEN: "The suites don't run without it",
+    UnitOutcome.BROKEN: "The suites don't run after the edit",
 }
+_MEANINGS = {
+    UnitOutcome.NOT_NOTICED: "Requests or outputs differ, and no score shows it.",
+    UnitOutcome.SEEN: "Cases fail or a score falls, and all gates hold.",
+    UnitOutcome.GATED: "A gate fails that holds with the unit.",
+    UnitOutcome.BETTER_WITHOUT: "Cases pass or a score rises once the unit is edited.",
+    UnitOutcome.NOT_EXERCISED: "All requests and outputs are the same, so no case needs the unit.",
+}
+_SCORES = {UnitOutcome.SEEN: "a score falls", UnitOutcome.BETTER_WITHOUT: "a score rises"}
 PAGE, RESULT = "mutation.html", "mutation.json"
 _MOST_CASES, _MOST_UNITS, _LONGEST_TEXT = 10, 200, 2_000
+_MOST_NAMES, _LONGEST_PLACE = 5, 48
+# Longer texts are folded.
+_MOST_LINES, _LONGEST_OPEN, _LONGEST_SUMMARY = 6, 500, 100
 _LONGEST_MARKDOWN = 60_000
 
 
@@ -62,6 +75,11 @@ class MutationView:
         return f"The evals notice {noticed} ({share}, 95 % interval {low} to {high})."
 
     @property
+    def has_edits(self) -> bool:
+        """Whether units were edited in more than one way."""
+        return len({each.unit.operator for each in self.mutation.units}) > 1
+
+    @property
     def notes(self) -> Iterator[str]:
         """What limits the result."""
         mutation = self.mutation
@@ -78,7 +96,8 @@ class MutationView:
             yield f"{text}: without them only outputs are compared, and only a budget of minutes holds."
         if mutation.calls:
             paid = f", for {number_format.cost(mutation.dollars)}" if mutation.dollars else ""
-            yield f"{mutation.calls:,} calls of models were made{paid}."
+            were = "call of a model was" if mutation.calls == 1 else "calls of models were"
+            yield f"{mutation.calls:,} {were} made{paid}."
 
 
 def make_view(mutation: Mutation) -> MutationView:
@@ -134,29 +153,38 @@ def _unit_data(each: MeasuredUnit) -> dict[str, Any]:
     }
 
 
-def describe_place(each: MeasuredUnit) -> str:
-    """The file and the lines of a unit."""
+def describe_place(each: MeasuredUnit, longest: int = 0) -> str:
+    """The file and the lines of a unit; of one that is longer than `longest`, the end."""
     first, last = each.unit.lines
-    return f"{each.unit.file}:{first}" if first == last else f"{each.unit.file}:{first}-{last}"
+    place = f"{each.unit.file}:{first}" if first == last else f"{each.unit.file}:{first}-{last}"
+    return f"…{place[1 - longest :]}" if longest and len(place) > longest else place
 
 
 def describe_result(each: MeasuredUnit) -> str:
     """What shows the outcome of a unit."""
+    return "; ".join(list_results(each))
+
+
+def list_results(each: MeasuredUnit) -> list[str]:
+    """What shows the outcome of a unit: gates, and cases with their number."""
     measured, judgement = each.measured, each.judgement
-    if judgement.outcome is UnitOutcome.BROKEN:
-        return one_line(measured.broken, 300)
-    if judgement.outcome is UnitOutcome.NOT_NOTICED:
-        known = measured.detectable is not None
-        return (
-            f"a drop of a mean score by {measured.detectable:.3f} would be noticed"
-            if known
-            else "only cases that surely fail would be noticed"
-        )
     names = [case.name or case.case for case in judgement.cases]
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-    if judgement.outcome is UnitOutcome.GATED:
-        return "; ".join(filter(None, ("; ".join(measured.gates[:3]), shown)))
-    return shown
+    cases = f"{number_format.count(len(names), 'case')}: {_list_names(names)}" if names else ""
+    if judgement.outcome is UnitOutcome.BROKEN:
+        return [one_line(measured.broken, 300)]
+    if judgement.outcome is UnitOutcome.NOT_NOTICED:
+        drop = (
+            "only a case that always fails"
+            if measured.detectable is None
+            else f"a drop of a mean score by {measured.detectable:.3f}"
+        )
+        return [f"{drop} would be noticed"]
+    gates = measured.gates[:3] if judgement.outcome is UnitOutcome.GATED else ()
+    return [*gates, *filter(None, [cases or _SCORES.get(judgement.outcome, "")])]
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES:,} more" if names[_MOST_NAMES:] else "")
 
 
 def render_markdown(view: MutationView) -> str:
@@ -176,11 +204,14 @@ def _list_lines(view: MutationView) -> Iterator[str]:
     for note in view.notes:
         yield from (f"- {prose(note)}",)
     for title, units in view.groups:
-        yield from ("", f"### {title} ({len(units):,})", "", "| Unit | Edit | Text | Result |", "|:--|:--|:--|:--|")
+        headings = ["Unit", *(["Edit"] if view.has_edits else []), "Text", "Result"]
+        yield from ("", f"### {title} ({len(units):,})", "", _row(headings), _row([":--"] * len(headings)))
         for each in units[:_MOST_UNITS]:
-            text = code(one_line(each.unit.text, 100))
-            yield f"| {code(describe_place(each))} | {each.unit.operator} | {text} | {prose(describe_result(each))} |"
-        yield from ([f"| … {len(units) - _MOST_UNITS:,} more | | | |"] if len(units) > _MOST_UNITS else [])
+            place, text = code(describe_place(each, _LONGEST_PLACE)), code(one_line(each.unit.text, 80))
+            edit = [each.unit.operator.value] if view.has_edits else []
+            yield _row([str(place), *edit, str(text), "<br>".join(str(prose(line)) for line in list_results(each))])
+        if units[_MOST_UNITS:]:
+            yield _row([f"… {len(units) - _MOST_UNITS:,} more", *[""] * (len(headings) - 1)])
     if view.sharp:
         yield from ("", "### Cases that notice most", "")
         yield from (f"- {code(name)}: {number_format.count(count, 'unit')}" for name, count in view.sharp)
@@ -189,17 +220,27 @@ def _list_lines(view: MutationView) -> Iterator[str]:
         yield ", ".join(str(code(name)) for name in view.blind[:_MOST_UNITS])
 
 
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
 def render_page(view: MutationView) -> str:
     """The result as one HTML page."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    template = environment.get_template("page.html.j2")
-    return template.render(view=view, place=describe_place, result=describe_result, most=_MOST_UNITS, cut=_cut)
-
-
-def _cut(text: str) -> str:
-    return excerpt(text, _LONGEST_TEXT)
+    return environment.get_template("page.html.j2").render(
+        view=view,
+        style=Markup(read_source("base.css")),
+        meanings={outcome.value: text for outcome, text in _MEANINGS.items()},
+        place=describe_place,
+        results=list_results,
+        count=number_format.count,
+        most=_MOST_UNITS,
+        cut=lambda text: excerpt(text, _LONGEST_TEXT),
+        shorten=lambda text: one_line(text, _LONGEST_SUMMARY),
+        is_long=lambda text: text.count("\n") > _MOST_LINES or len(text) > _LONGEST_OPEN,
+    )
 
 
 def write_reports(view: MutationView, folder: Path, redact: Redactor) -> None:
