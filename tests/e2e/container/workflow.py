@@ -7,7 +7,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,9 +21,15 @@ OURS, UPLOAD, DOWNLOAD = "scoregate/scoregate", "actions/upload-artifact", "acti
 
 @dataclass
 class Workflow(World):
-    """Runs jobs as a runner does: the step of the action in its container, and the steps around it."""
+    """Runs jobs as a runner does: the step of the action in its container, and the steps around it.
+
+    Attributes:
+        action: the action with its image.
+        owners: who owned the files of the workspace after the last step with the action.
+    """
 
     action: Action | None = None
+    owners: set[int] = field(default_factory=set)
 
     def step(
         self, event: events.Event, inputs: Mapping[str, Any], run: Run, *, env: Mapping[str, str] | None = None
@@ -34,6 +40,7 @@ class Workflow(World):
         environment = {name: str(value) for name, value in inputs.items()}
         context = self._context(event, run)
         result = self.action.run(self.project.root, environment, env or {}, github=context, event=event.payload)
+        self.owners = {path.lstat().st_uid for path in self.project.root.rglob("*")}
         change_owner(self.project.root, 0)  # git refuses to work in folders of other users
         return result
 
