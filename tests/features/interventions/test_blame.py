@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.features.interventions.bot import BOT, PROMPT, write_bot
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.host.conftest import Project
@@ -23,9 +25,11 @@ def test_the_hunk_that_made_a_case_fail_is_named(project: Project) -> None:
     break_greeting(project)
     assert project.scoregate("run", "--baseline", str(base)).exit_code == 1
     before = digest_tree(project.root)
-    ran = project.scoregate("blame")
+    ran = project.scoregate("blame", "--json")
     assert ran.exit_code == 0, ran.output
-    assert "Reverting evals/prompt.md line 3 restores 1 of 1 cases (p = " in ran.output
+    found = json.loads(ran.output[ran.output.index("{\n") :])
+    assert found["changes"] == [{"file": "evals/prompt.md", "first": 3, "last": 3}]
+    assert (found["restored"], found["cases"]) == (1, 1)
     assert digest_tree(project.root) == before
 
 
@@ -36,7 +40,9 @@ def test_a_gate_that_fails_asks_for_the_cause(project: Project) -> None:
     break_greeting(project)
     ran = project.scoregate("run", "--baseline", str(base))
     assert ran.exit_code == 1, ran.output
-    assert "Reverting evals/prompt.md line 3 restores 1 of 1 cases" in ran.comment
+    cause = "Reverting evals/prompt.md line 3 restores 1 of 1 cases"
+    assert ran.comment.index(cause) < ran.comment.index("| Baseline |")  # above the table of scores
+    assert "→ Reverting evals/prompt.md line 3 restores 1 of 1 cases" in ran.output
     assert ran.result["sections"]["interventions"]["changes"] == [{"file": "evals/prompt.md", "first": 3, "last": 3}]
     stored = project.scoregate("report", "--format", "markdown")
     assert "Reverting evals/prompt.md line 3 restores" in stored.output

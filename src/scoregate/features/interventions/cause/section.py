@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic_core import to_jsonable_python
 
@@ -12,13 +15,37 @@ from scoregate.kernel.report.text import display_name, shorten_list
 from scoregate.kernel.types.runs import number_format
 from scoregate.kernel.types.slots import Place, Section
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 def build_sections(judged: Judged) -> Iterator[Section]:
-    """The cause of a drop, if it was sought."""
+    """The cause of a drop, if it was sought: next to the gates that fail for it."""
     found = judged.comparison.run.slots.get(EXPLANATION)
-    if found is not None:
-        sentences, data = tuple(describe_explanation(found)), to_jsonable_python(found)
-        yield Section("interventions", Place.VERDICT, sentences=sentences, data=data)
+    if found is None:
+        return
+    cause = tuple(describe_explanation(replace(found, trials=0)))
+    yield Section(
+        "interventions",
+        Place.GATES,
+        title="Cause",
+        anchor="cause",
+        content=cause,
+        comment="features/interventions/cause/comment.md.j2",
+        page="features/interventions/cause/page.html.j2",
+        terminal=partial(_print_cause, cause),
+        data=to_jsonable_python(found),
+    )
+    yield Section("interventions", Place.END, sentences=tuple(_describe_trials(found)))
+
+
+def _print_cause(cause: Sequence[str], *_: object) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    from scoregate.kernel.report.console_text import hanging_indent, safe_text
+
+    for sentence in cause:
+        yield hanging_indent(Text("→", style="bold"), Text(safe_text(sentence), style="bold"))
 
 
 def describe_explanation(found: Explanation) -> Iterator[str]:
@@ -34,6 +61,10 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
     if found.not_reverted:
         names = shorten_list([display_name(each) for each in found.not_reverted])
         yield f"Also changed, and not reverted here: {names}."
+    yield from _describe_trials(found)
+
+
+def _describe_trials(found: Explanation) -> Iterator[str]:
     if found.trials:
         yield f"The search for the cause ran {number_format.count(found.trials, 'trial')}."
 
