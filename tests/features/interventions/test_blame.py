@@ -44,6 +44,8 @@ def test_a_gate_that_fails_asks_for_the_cause(project: Project) -> None:
     assert ran.comment.index(cause) < ran.comment.index("| Baseline |")  # above the table of scores
     assert "→ Reverting evals/prompt.md line 3 restores 1 of 1 cases" in ran.output
     assert ran.result["sections"]["interventions"]["changes"] == [{"file": "evals/prompt.md", "first": 3, "last": 3}]
+    assert not list(ran.out.glob("copy-*"))
+    assert ran.comment.split(cause)[1].split("\n")[1] == ""
     stored = project.scoregate("report", "--format", "markdown")
     assert "Reverting evals/prompt.md line 3 restores" in stored.output
 

@@ -135,7 +135,7 @@ class EditedRuns:
                 settings = settings.model_copy(update={"affected": True})
             elif self.timeout_s is not None:
                 settings = settings.model_copy(update={"timeout": self.timeout_s})
-            run = await self.ports.record(plan, settings, plan.notices, folder=folder or f"copy-{place.number}")
+            run = await self.ports.record(plan, settings, plan.notices, folder=folder or _name_folder(place.number))
             await to_thread.run_sync(self.spent.add, run)
             yield run
 
@@ -182,7 +182,7 @@ class EditedRuns:
                 yield
         finally:
             for each in range(1, number + 1):
-                shutil.rmtree(self.ports.reporting.context.out / f"copy-{each}", ignore_errors=True)
+                shutil.rmtree(self.ports.reporting.context.out / _name_folder(each), ignore_errors=True)
 
     async def run_once(self, contents: Contents, cases: Sequence[FailingCase]) -> Mapping[FailingCase, bool] | Broken:
         """Whether each case passes in a fresh trial, in a process of its own and without the cache.
@@ -206,6 +206,11 @@ class EditedRuns:
             return outcomes
         stopped = STOPPED if self.ports.stop.is_set() else ""
         return Broken(stopped or next(iter(failures.values()), "") or find_gap(run) or "no trial had a result")
+
+
+def _name_folder(number: int) -> str:
+    """The folder of the runs in a copy, which are read and replaced."""
+    return f"copy-{number}"
 
 
 async def plan_suites(settings: Settings, ports: Ports) -> tuple[Settings, Plan]:
