@@ -22,6 +22,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
+from tests.features.interventions.bot import write_bot
+from tests.integration.host.conftest import Project
 from tools import browser, diagrams, edit_loop, skill_pictures, team_pictures
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +35,7 @@ FONTS = ("Noto Color Emoji", "Liberation Sans", "Liberation Mono")
 HISTORY = (45, 68, 52, 64, 60)
 # 2026-01-01, of the page of a history.
 FIRST_DAY = 1_767_225_600.0
+CAUSE_SETTINGS = 'min_pass_rate = 0\nfail_on_regression = true\nexplain_regressions = "auto"\n'
 BATTLE = """
 from dataclasses import dataclass
 
@@ -168,6 +171,38 @@ def skill_comment(picture: Path) -> None:
     _picture_comment(folder, picture)
 
 
+def cause(picture: Path) -> None:
+    """The comment on a pull request that edits three places, with the one that made cases fail."""
+    folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
+    bot = folder / "support_bot"
+    shutil.copytree(ROOT / "examples" / "support_bot", bot, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "scoregate.toml").write_text(CAUSE_SETTINGS, encoding="utf-8")
+    (folder / ".gitignore").write_text("__pycache__/\nruns/\nscoregate-out/\n", encoding="utf-8")
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _commit(folder, "Add the bot")
+    run(folder, "run", "--baseline", "none", "--out", "runs/main")
+    text = (bot / "faq.toml").read_text(encoding="utf-8")
+    text = re.sub(r'(?ms)^\[\[entry\]\]\ntopic = "refund-time".*?(?=^\[\[entry\]\])', "", text)
+    text = text.replace('topic = "showroom"\n', 'topic = "showroom"\n# in Kendal\n')
+    (bot / "faq.toml").write_text(text, encoding="utf-8")
+    with (bot / "bot.py").open("a", encoding="utf-8") as code:
+        code.write("# The end.\n")
+    _git(folder, "checkout", "--quiet", "-b", "shorter-faq")
+    _commit(folder, "Shorten the answers")
+    run(folder, "run", "--baseline", "runs/main")
+    _picture_comment(folder, picture)
+
+
+def mutation(picture: Path) -> None:
+    """What `scoregate mutate` found in a prompt of five rules."""
+    folder = Path(tempfile.mkdtemp(prefix="scoregate-pictures-"))
+    write_bot(Project(folder))
+    run(folder, "mutate")
+    with browser.browser_page(width=1000, height=760, scale=1.2) as page:
+        page.goto((folder / "scoregate-out" / "mutate" / "mutation.html").as_uri())
+        page.screenshot(path=picture)
+
+
 def _picture_comment(folder: Path, picture: Path) -> None:
     markdown = (folder / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
     browser.save_picture(browser.make_box("github-actions", markdown), picture)
@@ -238,6 +273,8 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "images/edit_loop.svg": edit_loop.edit_loop,
     "images/comment.png": comment,
     "images/skill_comment.png": skill_comment,
+    "images/cause.png": cause,
+    "images/mutation.png": mutation,
     "images/report.png": report,
     "images/history.png": history,
     "images/review.png": review,
