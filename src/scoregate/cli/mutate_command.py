@@ -22,7 +22,7 @@ from scoregate.cli.options import (
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.run_gate import stop_on_signals, temporary_folder
 from scoregate.cli.text_output import print_line, print_table, print_warning
-from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines
+from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines, list_own_changes
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice
@@ -112,8 +112,10 @@ def command(
 async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> MutationView:
     """Measure the project, and write the reports: within a job, also its summary."""
     if since is not None:
-        changed = await list_changed_lines(root, since)
-        request = replace(request, choice=replace(request.choice, changed=changed))
+        choice = replace(request.choice, changed=await list_changed_lines(root, since))
+    else:
+        choice = replace(request.choice, first=await list_own_changes(root, settings.base_branch))
+    request = replace(request, choice=choice)
     with temporary_folder() as scratch:
         async with (
             stop_on_signals() as stop,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
@@ -27,13 +28,15 @@ class Choice:
     Attributes:
         operators: what to do to them.
         files: globs of files; empty for all that suites read.
-        changed: the lines that a change touches, by file; None for all units.
+        changed: the lines whose units are measured, by file; None for all units.
+        first: the lines whose units are measured first, by file.
         sample: the number of units; None for all.
     """
 
     operators: tuple[Operator, ...] = (Operator.DELETE,)
     files: tuple[str, ...] = ()
     changed: Mapping[str, Collection[range]] | None = None
+    first: Mapping[str, Collection[range]] = field(default_factory=dict)
     sample: int | None = None
 
 
@@ -57,7 +60,7 @@ class FoundUnits:
 def choose_units(
     choice: Choice, unedited: UneditedTree, copy: TreeCopy, plan: Plan, tree: Tree, folder: str
 ) -> FoundUnits:
-    """Find the units of all files that suites read, and order them: those that many cases send to a model come first.
+    """Find the units of all files that suites read, and order them.
 
     Args:
         choice: which units to measure.
@@ -82,12 +85,14 @@ def choose_units(
             skipped[path] = f"has no units: {reason}"
         else:
             units = find_units(path, content, choice.operators, requests=requests)
+            if not units and choice.files and path.endswith(".py"):
+                skipped[path] = "has no units: none of its texts is in a request that was seen"
             units = [each for each in units if _is_chosen(each, choice.changed)]
             if len(units) > _MOST_OF_FILE:
                 skipped[path] = f"has {len(units):,} units, of which {_MOST_OF_FILE:,} are edited"
                 units = _draw(units, _MOST_OF_FILE)
             found += [ChosenUnit(each, readers, unedited.count_requests(each.text)) for each in units]
-    return FoundUnits(tuple(_order(found, choice.sample)), skipped)
+    return FoundUnits(tuple(_order(found, choice)), skipped)
 
 
 def _list_paths(choice: Choice, unedited: UneditedTree, tree: Tree) -> Iterator[str]:
@@ -107,10 +112,10 @@ def _is_chosen(unit: Unit, changed: Mapping[str, Collection[range]] | None) -> b
     return changed is None or any(each.start <= last and first < each.stop for each in changed.get(unit.file, ()))
 
 
-def _order(units: Sequence[ChosenUnit], sample: int | None) -> list[ChosenUnit]:
-    """The units that many cases ask about first; a sample is drawn from all of them."""
-    chosen = units if sample is None else _draw(units, sample)
-    return sorted(chosen, key=lambda each: -each.cases)
+def _order(units: Sequence[ChosenUnit], choice: Choice) -> list[ChosenUnit]:
+    """The units of the change first, then those that many cases ask about; a sample is drawn from all of them."""
+    chosen = units if choice.sample is None else _draw(units, choice.sample)
+    return sorted(chosen, key=lambda each: (not _is_chosen(each.unit, choice.first), -each.cases))
 
 
 def _draw(units: Sequence[_Unit], number: int) -> list[_Unit]:
