@@ -122,9 +122,10 @@ class ProgressLog:
             self.print_line(format_output_line(event.line))
         elif isinstance(event, Finished):
             self._update(recording)
-            for suite in self._progress.suites_of(event.script.name):
-                if not suite.tally.finished:
-                    self._print(f"  {format_counts(suite.tally)}; it did not finish")
+            # Of this recording: the script may run in several trees at a time.
+            for script, tally in recording.tallies():
+                if script == event.script.name and not tally.finished:
+                    self._print(f"  {format_counts(tally)}; it did not finish")
         else:
             if self.cases and recording.finished:
                 self.print_line(format_cases(recording))

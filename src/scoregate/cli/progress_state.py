@@ -94,10 +94,6 @@ class RunProgress:
         """Count an ended script."""
         self.ended += 1
 
-    def suites_of(self, script: str) -> list[SuiteProgress]:
-        """The suites of one script."""
-        return [each for each in self._suites.values() if each.script == script]
-
     def __iter__(self) -> Iterator[SuiteProgress]:
         return iter(list(self._suites.values()))  # a copy: Rich draws in a thread of its own while events add suites
 

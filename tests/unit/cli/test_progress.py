@@ -11,7 +11,7 @@ from rich.console import Console
 
 from scoregate.cli.output import Output, OutputOptions
 from scoregate.cli.progress import show_progress
-from scoregate.cli.progress_state import format_output_line, format_own_line
+from scoregate.cli.progress_state import RefreshLimit, format_output_line, format_own_line
 from scoregate.kernel.judge.archive import RunWriter
 from scoregate.kernel.run.launch import EventsReceived, Finished, LaunchEvent, Started
 from scoregate.kernel.run.run_recorder import RunRecorder
@@ -63,3 +63,25 @@ def test_only_lines_of_other_programs_are_marked() -> None:
     assert format_output_line("    x\x1b[1m").plain == "  |     x"
     assert format_own_line("$ npm ci").plain == "$ npm ci"
     assert not format_own_line("::error::a name in a note").plain.startswith("::")
+
+
+def test_a_script_that_runs_in_two_trees_at_a_time_finishes_in_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RefreshLimit, "is_due", lambda _: True)
+    out, (events,) = io.StringIO(), suite()
+    assert isinstance(events, EventsReceived)
+    begun, rest = EventsReceived("run", "http-2", events.events[:2]), EventsReceived("run", "http-2", events.events[2:])
+    end = Finished(Script("run", exit_code=0))
+    with (
+        show_progress(Output(OutputOptions(), Console(file=out, width=200))) as watch,
+        RunWriter(tmp_path / "a") as first,
+        RunWriter(tmp_path / "b") as second,
+    ):
+        one, other = RunRecorder(first), RunRecorder(second)
+        order = ((one, Started("run")), (one, events), (other, Started("run")), (other, begun), (one, end))
+        for recording, happening in (*order, (other, rest), (other, end)):
+            recording.record_event(happening)
+            watch.observe(happening, recording)
+    assert "did not finish" not in out.getvalue()
+    assert out.getvalue().splitlines()[-1].endswith("good 1.000, 1 m 15 s")
