@@ -59,7 +59,7 @@ def test_every_problem_has_its_line() -> None:
         ("0.05", "nan", ":7: `at_most` must be a number above 0"),
         ("0.05", "true", ":7: `at_most` must be a number above 0"),
         ("at_most = 0.05\n", "", ":1: `at_most` is missing: the largest accepted drop"),
-        ('evaluator = "e"\n', "", ":1: `evaluator` is missing: a glob of evaluators"),
+        ('evaluator = "e"\n', "", ":1: `evaluator` is missing: a glob of scorers"),
         ('"s"', '" "', ":2: `suite` must be a text of 1 to 500 characters, not ' '"),
         ('"s"', '["s"]', ":2: `suite` must be a text"),
         ('"r"', f'"{"r" * 501}"', ":5: `reason` must be a text of 1 to 500 characters"),

@@ -141,7 +141,7 @@ def test_a_change_has_its_interval_and_its_p(row: Row, text: str) -> None:
         (
             replace(ROW, label=RowLabel.UNMEASURABLE, pairs=PairSummary(dropped=1), estimate=NoEstimate("errors")),
             UNMEASURABLE,
-            "errors",
+            "errors; run the baseline again, or compare with another one (--baseline)",
         ),
     ],
 )  # fmt: skip
