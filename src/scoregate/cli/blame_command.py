@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,18 @@ from pydantic_core import to_jsonable_python
 
 from scoregate.cli.options import load_gate_settings, model_options, out_option, project_root, running_options
 from scoregate.cli.output_folder import lock_output
-from scoregate.cli.run_gate import stop_on_signals, temporary_folder
+from scoregate.cli.quiet_ports import UNMEASURABLE, open_quiet_ports
 from scoregate.cli.stored_runs import Change, find_stored_sides
-from scoregate.cli.text_output import print_line, print_warning
+from scoregate.cli.text_output import print_line
 from scoregate.features.interventions.cause.explanation import Explanation, explain_drop
 from scoregate.features.interventions.cause.section import describe_explanation
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import Comparison
-from scoregate.kernel.job.wiring import open_ports
 from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.settings import Settings
 
 _FOLDER = "blame"
-_UNMEASURABLE = 3
 
 
 @click.command("blame")
@@ -62,23 +59,10 @@ def command(run: Path | None, baseline: Path | None, *, trials: int | None, json
     else:
         for sentence in sentences:
             print_line(sentence)
-    return 0 if found.changes else _UNMEASURABLE
+    return 0 if found.changes else UNMEASURABLE
 
 
 async def _explain(root: Path, settings: Settings, comparison: Comparison, trials: int | None) -> Explanation:
-    with temporary_folder() as scratch:
-        async with (
-            stop_on_signals() as stop,
-            open_ports(
-                root,
-                os.environ,
-                settings,
-                load_steps,
-                scratch=scratch,
-                observers=(),
-                print_line=print_warning,
-                stop=stop,
-            ) as ports,
-        ):
-            settings, plan = await plan_suites(settings, ports)
-            return await explain_drop(comparison, plan, settings, ports, most_trials=trials)
+    async with open_quiet_ports(root, settings) as ports:
+        settings, plan = await plan_suites(settings, ports)
+        return await explain_drop(comparison, plan, settings, ports, most_trials=trials)

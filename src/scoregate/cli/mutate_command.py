@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from scoregate.cli.options import (
     selection_options,
 )
 from scoregate.cli.output_folder import lock_output
-from scoregate.cli.run_gate import stop_on_signals, temporary_folder
+from scoregate.cli.quiet_ports import UNMEASURABLE, open_quiet_ports
 from scoregate.cli.text_output import print_line, print_table, print_warning
 from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines, list_own_changes
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
@@ -39,12 +38,10 @@ from scoregate.features.interventions.mutation.report import (
     write_reports,
 )
 from scoregate.features.steps import load_steps
-from scoregate.kernel.job.wiring import open_ports
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
 
 _FOLDER = "mutate"
-_UNMEASURABLE = 3
 _MOST_PRINTED, _LONGEST_PLACE = 30, 32
 
 
@@ -100,13 +97,13 @@ def command(
     settings = settings.model_copy(update={"out": f"{settings.out}/{_FOLDER}", "cache": cache})
     choice = Choice(tuple(map(Operator, names)), files, sample=sample)
     with lock_output(root / settings.out, root):
-        request = MutationRequest(choice, Budget.parse(budget), copies, print_warning)
+        request = MutationRequest(choice, Budget.parse(budget), copies)
         view = anyio.run(_mutate, root, settings, request, since)
     if json_:
         click.echo((root / settings.out / RESULT).read_text(encoding="utf-8"), nl=False)
     else:
         _print(view, f"{settings.out}/{PAGE}")
-    return _UNMEASURABLE if view.mutation.problem else 0
+    return UNMEASURABLE if view.mutation.problem else 0
 
 
 async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> MutationView:
@@ -116,27 +113,14 @@ async def _mutate(root: Path, settings: Settings, request: MutationRequest, sinc
     else:
         choice = replace(request.choice, first=await list_own_changes(root, settings.base_branch))
     request = replace(request, choice=choice)
-    with temporary_folder() as scratch:
-        async with (
-            stop_on_signals() as stop,
-            open_ports(
-                root,
-                os.environ,
-                settings,
-                load_steps,
-                scratch=scratch,
-                observers=(),
-                print_line=request.print_line,
-                stop=stop,
-            ) as ports,
-        ):
-            settings, plan = await plan_suites(settings, ports)
-            view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
-            await to_thread.run_sync(write_reports, view, context.out, context.redact)
-            if context.connection is not None and (summary := context.connection.github.summary) is not None:
-                with summary.open("a", encoding="utf-8") as file:
-                    file.write(context.redact.text(render_markdown(view)))
-            return view
+    async with open_quiet_ports(root, settings) as ports:
+        settings, plan = await plan_suites(settings, ports)
+        view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
+        await to_thread.run_sync(write_reports, view, context.out, context.redact)
+        if context.connection is not None and (summary := context.connection.github.summary) is not None:
+            with summary.open("a", encoding="utf-8") as file:
+                file.write(context.redact.text(render_markdown(view)))
+        return view
 
 
 def _print(view: MutationView, page: str) -> None:

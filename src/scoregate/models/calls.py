@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from scoregate.kernel.types.evaluation import Usage
 from scoregate.kernel.types.json_io import list_texts
 from scoregate.kernel.types.task_trace import ModelCall
-from scoregate.kernel.types.usage import UsageMeter
+from scoregate.kernel.types.usage import REQUEST_LOG, UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,6 @@ def _read_messages(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return tuple(each for each in messages if isinstance(each, Mapping)) if isinstance(messages, list) else ()
 
 
-_LOG_VARIABLE = "SCOREGATE_REQUEST_LOG"
 _MOST_LOGGED_BYTES = 64 << 20
 _PROMPTS = ("messages", "input", "instructions", "system", "prompt", "tools")
 
@@ -210,7 +209,7 @@ def log_request(meter: UsageMeter, question: Mapping[str, Any]) -> None:
         meter: says which case the request is for.
         question: the parameters of the request.
     """
-    path = os.environ.get(_LOG_VARIABLE)
+    path = os.environ.get(REQUEST_LOG)
     if not path or meter.evaluator:
         return
     texts = [text for name in _PROMPTS for text in list_texts(question.get(name))]

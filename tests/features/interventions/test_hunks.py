@@ -16,8 +16,8 @@ BINARY = st.sampled_from([b"\0a\nb\n", b"\0"])
 VERSIONS = st.none() | CONTENTS | CONTENTS | CONTENTS | BINARY
 
 
-def hunks_of(base: bytes | None, head: bytes | None, base_mode: str = "", head_mode: str = "") -> tuple[Hunk, ...]:
-    return find_hunks([ChangedFile("a.md", base, head, base_mode, head_mode)])
+def hunks_of(base: bytes | None, head: bytes | None) -> tuple[Hunk, ...]:
+    return find_hunks([ChangedFile("a.md", base, head)])
 
 
 @given(VERSIONS, VERSIONS)
@@ -56,20 +56,7 @@ def test_a_deletion_within_a_file_is_at_the_line_that_follows() -> None:
 
 def test_added_and_deleted_files_are_one_hunk_each() -> None:
     assert hunks_of(None, b"a\nb") == (Hunk("a.md", (1, 2), is_added=True),)
-    assert hunks_of(b"a\n", None, base_mode="100755") == (Hunk("a.md", (0, 0), restored=b"a\n", mode="100755"),)
-
-
-def test_a_mode_is_a_hunk_of_its_own() -> None:
-    content, mode = hunks_of(b"a\n", b"b\n", "100644", "100755")
-    assert (content.mode, mode.mode, mode.edits) == ("", "100644", ())
-    assert revert_hunks(b"b\n", [mode]) == b"b\n"
-    assert hunks_of(b"a\n", b"a\n", "100755", "100644") == (Hunk("a.md", (0, 0), mode="100755"),)
-
-
-def test_a_file_that_becomes_a_link_is_one_hunk() -> None:
-    (hunk,) = hunks_of(b"a\nb\n", b"../b.md", "100644", "120000")
-    assert hunk.mode == "100644"
-    assert revert_hunks(b"../b.md", [hunk]) == b"a\nb\n"
+    assert hunks_of(b"a\n", None) == (Hunk("a.md", (0, 0), restored=b"a\n"),)
 
 
 def test_binary_and_large_files_are_one_hunk() -> None:

@@ -15,8 +15,6 @@ _MOST_BYTES, _MOST_LINES = 1_000_000, 20_000
 # SequenceMatcher looks at each pair of equal lines, more than once: a million pairs take about a second.
 _MOST_PAIRS = 1_000_000
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-# Git's modes of a symbolic link and a submodule, whose content makes sense with this mode only.
-_SPECIAL_MODES = ("120000", "160000")
 
 
 @record
@@ -27,15 +25,11 @@ class ChangedFile:
         path: relative to the top of the repository, with slashes.
         base: its content before the change; None if the change adds the file.
         head: its content after the change; None if the change deletes it.
-        base_mode: git's mode before the change, such as 100644; empty if it isn't known or doesn't matter.
-        head_mode: the same after the change.
     """
 
     path: str
     base: bytes | None
     head: bytes | None
-    base_mode: str = ""
-    head_mode: str = ""
 
 
 @record
@@ -45,11 +39,10 @@ class Hunk:
     Attributes:
         path: the file, relative to the top of the repository, with slashes.
         lines: its first and last line in the head, from 1; the place, if it only deletes lines; (0, 0) if the change
-            deletes the file or changes its mode only.
+            deletes the file.
         edits: what reverts it in the head.
         restored: the content of a file that the change deletes; the reversal creates it.
         is_added: whether the change adds the file; the reversal deletes it.
-        mode: git's mode that the reversal sets; empty if it keeps the mode.
     """
 
     path: str
@@ -57,11 +50,10 @@ class Hunk:
     edits: tuple[Edit, ...] = ()
     restored: bytes | None = None
     is_added: bool = False
-    mode: str = ""
 
 
 def find_hunks(files: Iterable[ChangedFile]) -> tuple[Hunk, ...]:
-    """The hunks of a change, those of a file next to each other; if there are too many, one or two for each file."""
+    """The hunks of a change, those of a file next to each other; if there are too many, one for each file."""
     files = sorted(files, key=lambda each: each.path)
     hunks = tuple(hunk for file in files for hunk in _find_in_file(file))
     if len(hunks) <= MOST_HUNKS:
@@ -85,25 +77,17 @@ def revert_hunks(head: bytes | None, hunks: Sequence[Hunk]) -> bytes | None:
 
 
 def _find_in_file(file: ChangedFile, *, is_coarse: bool = False) -> Iterator[Hunk]:
-    base, head, mode = file.base, file.head, file.base_mode if file.base_mode != file.head_mode else ""
+    base, head = file.base, file.head
     if head is None:
         if base is not None:
-            yield Hunk(file.path, (0, 0), restored=base, mode=file.base_mode)
-        return
-    if base is None:
+            yield Hunk(file.path, (0, 0), restored=base)
+    elif base is None:
         yield Hunk(file.path, (1, max(1, head.count(b"\n") + (not head.endswith(b"\n")))), is_added=True)
-        return
-    is_special = bool({file.base_mode, file.head_mode} & set(_SPECIAL_MODES))
-    if base != head:
-        ranges = [(0, 0, 0, 0)] if is_special or is_coarse else _find_ranges(base, head)
-        yield from _make_hunks(file.path, base, head, ranges, mode if is_special else "")
-    if mode and (base == head or not is_special):
-        yield Hunk(file.path, (0, 0), mode=mode)
+    elif base != head:
+        yield from _make_hunks(file.path, base, head, [(0, 0, 0, 0)] if is_coarse else _find_ranges(base, head))
 
 
-def _make_hunks(
-    path: str, base: bytes, head: bytes, ranges: Iterable[tuple[int, int, int, int]], mode: str
-) -> Iterator[Hunk]:
+def _make_hunks(path: str, base: bytes, head: bytes, ranges: Iterable[tuple[int, int, int, int]]) -> Iterator[Hunk]:
     """A hunk for each range of lines, from 0: first and end in the base, first and end in the head; 0s: everything."""
     old, new = _LINE.findall(base), _LINE.findall(head)
     starts = [0]
@@ -111,7 +95,7 @@ def _make_hunks(
         starts.append(starts[-1] + len(line))
     for first, end, head_first, head_end in ranges:
         if not end and not head_end:
-            yield Hunk(path, (1, max(1, len(new))), (Edit(path, 0, len(head), base),), mode=mode)
+            yield Hunk(path, (1, max(1, len(new))), (Edit(path, 0, len(head), base),))
             continue
         edit = Edit(path, starts[head_first], starts[head_end], b"".join(old[first:end]))
         place = max(1, min(head_first + 1, len(new)))

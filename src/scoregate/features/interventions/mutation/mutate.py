@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,13 +52,11 @@ class MutationRequest:
         choice: which units.
         budget: what may be spent.
         copies: how many units are measured at a time.
-        print_line: prints what is measured now.
     """
 
     choice: Choice
     budget: Budget
     copies: int
-    print_line: Callable[[str], None]
 
 
 @record
@@ -115,7 +113,7 @@ async def mutate(
     started = time.monotonic()
     runs = EditedRuns(plan, settings, ports)
     async with runs.open_copies(asked.copies):
-        asked.print_line("Measuring the unedited tree, in a copy.")
+        ports.print_line("Measuring the unedited tree, in a copy.")
         unedited = await measure_unedited(runs)
         if problem := _explain_unmeasurable(unedited):
             return Mutation(problem=problem, calls=runs.spent.calls, dollars=runs.spent.dollars)
@@ -126,7 +124,7 @@ async def mutate(
                 raise GitError("the work tree changed while it was measured", advice="Run the command again.")
             folder = find_folder(ports.root, tree)
             found = await to_thread.run_sync(choose_units, asked.choice, unedited, copy, plan, tree, folder)
-            asked.print_line(_describe_costs(found, unedited, asked.budget))
+            ports.print_line(_describe_costs(found, unedited, asked.budget))
             end = partial(asked.budget.explain_end, runs.spent, started)
             units = max(1, len(found.units))
             measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end)
@@ -217,7 +215,7 @@ class _Queue:
             first, last = chosen.unit.lines
             lines = f"{first}" if first == last else f"{first}-{last}"
             place = f"{chosen.unit.file}:{lines} ({chosen.unit.operator})"
-            self.asked.print_line(f"{number + 1:,} of {len(self.units):,}: {place}")
+            runs.ports.print_line(f"{number + 1:,} of {len(self.units):,}: {place}")
             measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts)
             self.gap, self.gaps = self.gap or measured.gap, self.gaps + 1 if measured.gap else 0
             if not measured.gap and not runs.ports.stop.is_set():

@@ -20,8 +20,8 @@ from scoregate.kernel.types.json_io import list_texts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
 from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.usage import REQUEST_LOG
 
-REQUEST_LOG = "SCOREGATE_REQUEST_LOG"
 _SAMPLE, _SHORTEST_TEXT = 30, 6
 
 
