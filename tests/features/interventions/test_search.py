@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from scoregate.features.interventions.cause.hunks import Hunk
-from scoregate.features.interventions.cause.measured_trees import Broken, Tree
+from scoregate.features.interventions.cause.measured_trees import Tree
 from scoregate.features.interventions.cause.search import (
     Cause,
     NoSingleCause,
@@ -17,6 +17,7 @@ from scoregate.features.interventions.cause.search import (
     Undecided,
     find_cause,
 )
+from scoregate.features.interventions.edited_trees.edits import Broken
 
 HUNKS = 8
 FELL = [f"fell-{number}" for number in range(20)]
