@@ -137,7 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
     is_plain = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.markexpr
     if is_plain and not config.option.all:
         config.option.markexpr = PLAIN
-        if not config.option.hypothesis_profile:
+        if not config.option.hypothesis_profile and os.environ.get("TEST_EXAMPLES") != "all":
             settings.load_profile("fast")
 
 

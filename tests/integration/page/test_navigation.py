@@ -307,7 +307,7 @@ def test_a_first_run_shows_scores_alone(tmp_path: Path, visit: Opener) -> None:
     page = visit(path)
     assert rows(page) == ["bad", "good"]
     assert page.locator(".list thead th:visible").all_inner_texts()[1:] == [
-        "Case", "Evaluator", "Score", "Output", "Time", "Cost",
+        "Case", "Scorer", "Score", "Output", "Time", "Cost",
     ]  # fmt: skip
     expect(page.get_by_role("row", name="bad demo").get_by_role("img", name="failed")).to_be_visible()
     page.click("text=bad")

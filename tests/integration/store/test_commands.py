@@ -91,7 +91,7 @@ def test_an_invalid_row_imports_nothing(project: Project) -> None:
         (["import", "accuracy", "missing.csv"], "cannot read missing.csv"),
         (["export", "accuracy", "no/such/folder.csv"], "cannot write no/such"),
         (["export", "nobody"], "there are no overrides for 'nobody'"),
-        (["list", "nobody*"], "no overrides for an evaluator 'nobody*'"),
+        (["list", "nobody*"], "no overrides for a scorer 'nobody*'"),
         (["add", "accuracy", "--original", "0", "--score", "2", "--output", "x"], "--score"),
     ],
 )

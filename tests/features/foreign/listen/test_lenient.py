@@ -31,7 +31,7 @@ async def test_true_and_false_are_scores_and_noticed_once(tmp_path: Path, score:
         await talk.end(run)
     assert talk.suite.mean("exact") == taken
     assert talk.notices == (
-        "command: suite 'bot', evaluator 'exact': it returns true or false as its score, which counts as 1 or 0",
+        "command: suite 'bot', scorer 'exact': it returns true or false as its score, which counts as 1 or 0",
     )
 
 
