@@ -94,6 +94,7 @@ def test_files_that_cannot_be_edited_have_no_units_and_a_reason(project: Project
     assert result["units"] == [], ran.output
     assert result["skipped"] == {
         "evals/binary.md": "has no units: it is not text",
+        "evals/bot.py": "has no units: none of its texts is in a request that was seen",
         "evals/generated.md": "has no units: it is generated",
         "evals/large.md": "has no units: it has more than 1,000,000 bytes",
         "evals/latin.md": "has no units: it is not UTF-8 text",
