@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scoregate.kernel.types.task_trace import ModelCall
 
 REQUEST_LOG = "SCOREGATE_REQUEST_LOG"
-"""The variable with the file for the texts of requests of functions under test; unset if nobody asks for them."""
+"""The variable with the file for the texts of requests of functions under test; unset if they are not needed."""
 _lock = threading.Lock()
 ANSWER_SEPARATOR = "+"
 _MOST_ANSWERS = 8
