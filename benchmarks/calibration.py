@@ -5,11 +5,8 @@ A topic is a module of its own with a function `report`, which prints its tables
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 import calibration_accepted
 import calibration_arms
@@ -39,9 +36,7 @@ import calibration_skewed
 import calibration_slices
 import calibration_slow
 import calibration_variants
-from calibration_targets import Effort, Target, print_targets
-
-Report = Callable[[Effort], Iterator[Target]]
+from calibration_targets import Report, run_topics
 
 TOPICS: Mapping[str, Report] = {
     "run": calibration_run.report,
@@ -79,26 +74,5 @@ Simulated pull requests, judged by the product's own comparison and gate. ± is 
 forgives two of them, or more in each cell where it has many cells, so that chance misses every target as seldom."""
 
 
-def main() -> int:
-    """Print every table and the targets; return 1 where one is missed and `--check` was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"what to simulate: {', '.join(TOPICS)}")
-    parser.add_argument("--quick", action="store_true", help="fewer pull requests, so that errors are larger")
-    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
-    arguments = parser.parse_args()
-    if unknown := [name for name in arguments.topics if name not in TOPICS]:
-        parser.error(f"no topic is called {', '.join(unknown)}")
-    print(INTRODUCTION)
-    effort = Effort(QUICK if arguments.quick else 1.0)
-    targets = list[Target]()
-    for name in arguments.topics or TOPICS:
-        print(f"\n## {name}")
-        started, busy = time.monotonic(), time.process_time()
-        targets += (replace(target, target=f"{name}: {target.target}") for target in TOPICS[name](effort))
-        print(f"\n{time.process_time() - busy:.0f} s of CPU, {time.monotonic() - started:.0f} s.", flush=True)
-    print_targets(targets)
-    return int(arguments.check and not all(target.met for target in targets))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_topics(TOPICS, __doc__, quick=QUICK, introduction=INTRODUCTION))

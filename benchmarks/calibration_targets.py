@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import argparse
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from scoregate.kernel.compare.statistics.distributions import normal_quantile
@@ -107,3 +109,37 @@ def print_row(*values: object) -> None:
 def print_targets(targets: Iterable[Target]) -> None:
     """Print the table of targets."""
     print("\n### Targets\n\n| target | found | |\n|---|---|---|", *targets, sep="\n", flush=True)
+
+
+Report = Callable[[Effort], Iterator[Target]]
+
+
+def run_topics(topics: Mapping[str, Report], description: str | None, *, quick: float, introduction: str = "") -> int:
+    """Print every table and the targets, by the arguments of the command line.
+
+    Args:
+        topics: what prints the tables of a topic and yields its targets.
+        description: of the script.
+        quick: the share of all pull requests that `--quick` simulates.
+        introduction: is printed first.
+
+    Returns:
+        1 where a target is missed and `--check` was asked for.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"what to simulate: {', '.join(topics)}")
+    parser.add_argument("--quick", action="store_true", help="fewer pull requests, so that errors are larger")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.topics if name not in topics]:
+        parser.error(f"no topic is called {', '.join(unknown)}")
+    if introduction:
+        print(introduction)
+    effort, targets = Effort(quick if arguments.quick else 1.0), list[Target]()
+    for name in arguments.topics or topics:
+        print(f"\n## {name}")
+        started, busy = time.monotonic(), time.process_time()
+        targets += (replace(target, target=f"{name}: {target.target}") for target in topics[name](effort))
+        print(f"\n{time.process_time() - busy:.0f} s of CPU, {time.monotonic() - started:.0f} s.", flush=True)
+    print_targets(targets)
+    return int(arguments.check and not all(target.met for target in targets))

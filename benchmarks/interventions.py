@@ -5,19 +5,17 @@ The search is the product's own. Trials are simulated.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 from calibration_runs import Survey, survey
-from calibration_targets import Effort, Target, hold, print_row, print_table, print_targets
+from calibration_targets import Effort, Report, Target, hold, print_row, print_table, run_topics
 from mutated_units import report_units
 from numpy.random import Generator
 
@@ -146,29 +144,9 @@ class _Change:
         return bool(active) and (all(active) if self.kind == "together" else any(active))
 
 
-Report = Callable[[Effort], Iterator[Target]]
 TOPICS: Mapping[str, Report] = {"cause": report, "units": report_units}
 QUICK = 0.1
 
 
-def main() -> int:
-    """Print every table and the targets; return 1 where one is missed and `--check` was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"what to simulate: {', '.join(TOPICS)}")
-    parser.add_argument("--quick", action="store_true", help="fewer pull requests, so that errors are larger")
-    parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
-    arguments = parser.parse_args()
-    if unknown := [name for name in arguments.topics if name not in TOPICS]:
-        parser.error(f"no topic is called {', '.join(unknown)}")
-    effort, targets = Effort(QUICK if arguments.quick else 1.0), list[Target]()
-    for name in arguments.topics or TOPICS:
-        print(f"\n## {name}")
-        started = time.monotonic()
-        targets += (replace(target, target=f"{name}: {target.target}") for target in TOPICS[name](effort))
-        print(f"\n{time.monotonic() - started:.0f} s.", flush=True)
-    print_targets(targets)
-    return int(arguments.check and not all(target.met for target in targets))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_topics(TOPICS, __doc__, quick=QUICK))

@@ -13,10 +13,11 @@ from pydantic_core import to_jsonable_python
 from scoregate.cli.options import load_gate_settings, model_options, out_option, project_root, running_options
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.quiet_ports import UNMEASURABLE, open_quiet_ports
+from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.stored_runs import Change, find_stored_sides
 from scoregate.cli.text_output import print_line
 from scoregate.features.interventions.cause.explanation import Explanation, explain_drop
-from scoregate.features.interventions.cause.section import describe_explanation
+from scoregate.features.interventions.cause.section import describe_explanation, describe_trials
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.steps import load_steps
 from scoregate.kernel.compare.comparison import Comparison
@@ -53,16 +54,16 @@ def command(run: Path | None, baseline: Path | None, *, trials: int | None, json
     settings = settings.model_copy(update={"out": f"{settings.out}/{_FOLDER}"})
     with lock_output(root / settings.out, root):
         found = anyio.run(_explain, root, settings, comparison, trials)
-    sentences = list(describe_explanation(found))
     if json_:
         click.echo(json.dumps(to_jsonable_python(found), indent=2))  # in ASCII: names may hold terminal sequences
     else:
-        for sentence in sentences:
+        for sentence in (*describe_explanation(found), *describe_trials(found)):
             print_line(sentence)
     return 0 if found.changes else UNMEASURABLE
 
 
 async def _explain(root: Path, settings: Settings, comparison: Comparison, trials: int | None) -> Explanation:
-    async with open_quiet_ports(root, settings) as ports:
-        settings, plan = await plan_suites(settings, ports)
-        return await explain_drop(comparison, plan, settings, ports, most_trials=trials)
+    with temporary_folder() as scratch:
+        async with open_quiet_ports(root, settings, scratch) as ports:
+            settings, plan = await plan_suites(settings, ports)
+            return await explain_drop(comparison, plan, settings, ports, most_trials=trials)

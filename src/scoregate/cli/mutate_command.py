@@ -20,6 +20,7 @@ from scoregate.cli.options import (
 )
 from scoregate.cli.output_folder import lock_output
 from scoregate.cli.quiet_ports import UNMEASURABLE, open_quiet_ports
+from scoregate.cli.run_gate import temporary_folder
 from scoregate.cli.text_output import print_line, print_table, print_warning
 from scoregate.features.interventions.edited_trees.changed_lines import list_changed_lines, list_own_changes
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
@@ -113,14 +114,15 @@ async def _mutate(root: Path, settings: Settings, request: MutationRequest, sinc
     else:
         choice = replace(request.choice, first=await list_own_changes(root, settings.base_branch))
     request = replace(request, choice=choice)
-    async with open_quiet_ports(root, settings) as ports:
-        settings, plan = await plan_suites(settings, ports)
-        view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
-        await to_thread.run_sync(write_reports, view, context.out, context.redact)
-        if context.connection is not None and (summary := context.connection.github.summary) is not None:
-            with summary.open("a", encoding="utf-8") as file:
-                file.write(context.redact.text(render_markdown(view)))
-        return view
+    with temporary_folder() as scratch:
+        async with open_quiet_ports(root, settings, scratch) as ports:
+            settings, plan = await plan_suites(settings, ports)
+            view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
+            await to_thread.run_sync(write_reports, view, context.out, context.redact)
+            if context.connection is not None and (summary := context.connection.github.summary) is not None:
+                with summary.open("a", encoding="utf-8") as file:
+                    file.write(context.redact.text(render_markdown(view)))
+            return view
 
 
 def _print(view: MutationView, page: str) -> None:

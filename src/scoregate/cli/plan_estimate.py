@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import anyio
 import click
 
-from scoregate.cli.run_gate import stop_on_signals, temporary_folder
+from scoregate.cli.quiet_ports import open_quiet_ports
+from scoregate.cli.run_gate import temporary_folder
 from scoregate.features.costs.estimate import PlanEstimate, Probe
 from scoregate.features.costs.forecast import Forecast, make_forecast
 from scoregate.features.costs.probe import FOLDER, TotalCounter, run_probe
@@ -25,7 +25,7 @@ from scoregate.kernel.job.pipeline import find_baseline
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.job.reporting import build_reporting
 from scoregate.kernel.job.steps import PlannedRun, change_plan, prepare
-from scoregate.kernel.job.wiring import is_developers_run, open_ports
+from scoregate.kernel.job.wiring import is_developers_run
 from scoregate.kernel.judge.archive.lock import lock_folder
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.report.text import one_line
@@ -89,7 +89,8 @@ async def _estimate_with_probe(root: Path, settings: Settings) -> PlannedCost:
     """Estimate after sample cases of suites without an estimate have run."""
     out = root / settings.out
     with lock_folder(out), temporary_folder() as scratch:
-        async with _open_probe(root, settings, scratch) as (ports, counter):
+        counter = TotalCounter()
+        async with open_quiet_ports(root, settings, scratch, [counter.observe]) as ports:
             suites = await ports.discover(settings)
             settings = merge_suite_gates(settings, suites.sources)
             baseline = await find_baseline(settings, ports.reporting)
@@ -117,25 +118,6 @@ async def _probe(plan: Plan, settings: Settings, ports: Ports, counter: TotalCou
     activity = f"running 3 cases of {', '.join(scripts)}" if scripts else "counting cases"
     click.echo(one_line(activity, 500), err=True)
     return await run_probe(plan, settings, ports, counter, scripts)
-
-
-@asynccontextmanager
-async def _open_probe(root: Path, settings: Settings, scratch: Path) -> AsyncIterator[tuple[Ports, TotalCounter]]:
-    counter = TotalCounter()
-    async with (
-        stop_on_signals() as stop,
-        open_ports(
-            root,
-            os.environ,
-            settings,
-            load_steps,
-            scratch=scratch,
-            observers=[counter.observe],
-            print_line=lambda line: click.echo(one_line(line, 500), err=True),
-            stop=stop,
-        ) as ports,
-    ):
-        yield ports, counter
 
 
 def _list_unknown(forecast: Forecast) -> Iterator[str]:

@@ -11,10 +11,10 @@ from tests.e2e.container.workflow import OURS, Workflow
 from tests.fakes.fixtures import github, openai_server
 from tests.fakes.github import Pull, events
 from tests.fakes.openai import OpenAIServer, Question
-from tests.features.interventions.bot import BOT, PROMPT, write_bot
+from tests.features.interventions.bot import BOT, PROMPT, read_result, write_bot
 from tests.features.interventions.test_model_calls import EVAL as ASKING_EVAL
 from tests.features.interventions.test_model_calls import PYTHON_PROMPT
-from tests.features.interventions.test_mutate import OUTCOMES, list_outcomes, read_result
+from tests.features.interventions.test_mutate import OUTCOMES, list_outcomes
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.jobs.world import READ
 

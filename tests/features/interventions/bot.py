@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from tests.integration.host.conftest import Project
 
 PROMPT = """\
@@ -58,3 +61,10 @@ def write_bot(project: Project, settings: str = "min_pass_rate = 0\nfail_on_regr
     for name, text in {"prompt.md": PROMPT, "bot.py": BOT, "eval_bot.py": EVAL}.items():
         project.write(f"evals/{name}", text)
     project.commit("bot")
+
+
+def read_result(project: Project) -> dict[str, Any]:
+    """The result of the last `mutate`."""
+    path = project.root / "scoregate-out/mutate/mutation.json"
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result

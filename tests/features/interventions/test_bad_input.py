@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.features.interventions.bot import BOT, PROMPT, write_bot
-from tests.features.interventions.test_mutate import OUTCOMES, list_outcomes, read_result
+from tests.features.interventions.bot import BOT, PROMPT, read_result, write_bot
+from tests.features.interventions.test_mutate import OUTCOMES, list_outcomes
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.host.conftest import Project
 from tests.waiting import wait_until

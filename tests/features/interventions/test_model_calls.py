@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from tests.fakes.openai import OpenAIServer, Question
+from tests.features.interventions.bot import read_result
 from tests.integration.host.conftest import Project
 
 PYTHON_PROMPT = '''
@@ -81,12 +80,6 @@ def bot(project: Project) -> Project:
         project.write(f"evals/{name}", text)
     project.commit("bot")
     return project
-
-
-def read_result(project: Project) -> dict[str, Any]:
-    path = project.root / "scoregate-out/mutate/mutation.json"
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return result
 
 
 def test_prompts_in_python_and_yaml_are_edited_part_by_part(bot: Project, server: OpenAIServer) -> None:

@@ -7,7 +7,7 @@ import signal
 from typing import Any
 
 import pytest
-from tests.features.interventions.bot import PROMPT, write_bot
+from tests.features.interventions.bot import PROMPT, read_result, write_bot
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.host.conftest import Project
 from tests.waiting import wait_until
@@ -19,12 +19,6 @@ OUTCOMES = {
     "Mention the weather.": "not_noticed",
     "Explain nothing of this.": "not_exercised",
 }
-
-
-def read_result(project: Project) -> dict[str, Any]:
-    path = project.root / "scoregate-out/mutate/mutation.json"
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return result
 
 
 def list_outcomes(result: dict[str, Any]) -> dict[str, str]:

@@ -295,6 +295,17 @@ async def list_changed_files(root: Path, commit: str | None) -> tuple[str, ...]:
     return () if done.returncode else tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
+async def list_differing_files(top: Path, commit: str) -> list[str] | None:
+    """The tracked files that differ from a commit, those that were renamed by both names; None if git can't list them.
+
+    Args:
+        top: the top of the repository.
+        commit: the commit, in a form that git knows.
+    """
+    output = await read_output(top, "diff", "--name-only", "--no-renames", "-z", commit, "--")
+    return None if output is None else [os.fsdecode(each) for each in output.split(b"\0") if each]
+
+
 @asynccontextmanager
 async def open_worktree(root: Path, commit: str) -> AsyncIterator[Path]:
     """A detached work tree of a commit in a temporary folder, which is always removed afterwards.

@@ -12,6 +12,7 @@ from scoregate.kernel.judge.settings.sources import OWN_FILE
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.shared_files import SHARED_FILES, digest_shared_files
 from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.text import replace_surrogates
 
 _GITHUB, _JOBS = ".github/", (".github/workflows/", ".github/actions/")
 
@@ -30,14 +31,14 @@ async def explain_base_cannot_run(run: Run, base: Run, settings: Settings, ports
     commit = base.code.commit or ""
     if await git.resolve_commit(ports.root, commit) is None:
         return f"the base's commit {commit[:7]} is not in this repository ({git.FETCH_ADVICE})"
-    changed = await _list_changed_files(ports, commit)
+    changed = await git.list_differing_files(ports.root, commit)
     if changed is None:
         return "git can't list the files that changed"
     named = f"/{settings.env_file or '/'}"
     tree = await read_project_tree(ports.root, settings)
     shared = {} if tree is None else digest_shared_files(tree, find_folder(ports.root, tree))
     decisive = (each for each in changed if each in shared or _affects_environment(each) or f"/{each}".endswith(named))
-    name = next(decisive, "")
+    name = replace_surrogates(next(decisive, ""))
     return f"{name} changed, and the base would run with this change" if name else ""
 
 
@@ -60,12 +61,6 @@ def _explain_base(run: Run, base: Run) -> Iterator[str]:
     known, own = base.conditions, run.conditions
     if known is None or own is None or known.settings != own.settings:
         yield "settings that change results differ from the base's, such as the model, and the base would use them"
-
-
-async def _list_changed_files(ports: Ports, commit: str) -> list[str] | None:
-    """The tracked files that differ from a commit, with those in the work tree; None if git can't list them."""
-    output = await git.read_output(ports.root, "diff", "--name-only", "--no-renames", "-z", commit, "--")
-    return None if output is None else [each.decode("utf-8", "replace") for each in output.split(b"\0") if each]
 
 
 def _affects_environment(path: str) -> bool:

@@ -216,9 +216,9 @@ async def _read_change(
     copy: TreeCopy, base: str, plan: Plan, settings: Settings, ports: Ports, comparison: Comparison
 ) -> _Change:
     """The change since a commit, in files that the suites were recorded to read, if that is known."""
-    output = await git.read_output(copy.top, "diff", "--name-only", "--no-renames", "-z", base, "--")
     added = await git.read_output(copy.top, "ls-files", "--others", "--exclude-standard", "-z")
-    paths = [os.fsdecode(each) for each in b"".join((output or b"", added or b"")).split(b"\0") if each]
+    paths = [os.fsdecode(each) for each in (added or b"").split(b"\0") if each]
+    paths = [*(await git.list_differing_files(copy.top, base) or ()), *paths]
     tree = await read_project_tree(ports.root, settings)
     folder = find_folder(ports.root, tree) if tree is not None else ""
     used = _list_used(comparison)

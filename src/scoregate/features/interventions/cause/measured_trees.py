@@ -65,8 +65,8 @@ class MeasuredTrees:
 
     def list_trials(self, tree: Tree, cases: Iterable[str]) -> list[bool]:
         """All trials of cases in a tree."""
-        return [passed for case in cases for passed in self.list_of_case(tree, case)]
+        return [passed for case in cases for passed in self.list_case_trials(tree, case)]
 
-    def list_of_case(self, tree: Tree, case: str) -> Sequence[bool]:
+    def list_case_trials(self, tree: Tree, case: str) -> Sequence[bool]:
         """All trials of a case in a tree."""
         return self._trials.get(tree, {}).get(case, ())

@@ -168,7 +168,7 @@ class _Search:
         """The cases of which at least half of the trials pass in the base, beyond those that pass in the head."""
         shares = dict[str, float]()
         for case in self.fell:
-            head, base = (self.trees.list_of_case(tree, case) for tree in (self.head, self.base))
+            head, base = (self.trees.list_case_trials(tree, case) for tree in (self.head, self.base))
             if head and base:
                 shares[case] = base.count(True) / len(base) - head.count(True) / len(head)
         return [case for case, share in shares.items() if share >= 0.5]
@@ -233,15 +233,15 @@ class _Search:
                 continue
             if len(trials) >= _MOST_TRIALS:
                 return score > 0 if in_doubt is None else in_doubt
-            chosen = sorted(cases, key=lambda case: len(self.trees.list_of_case(tree, case)))[:_BATCH]
+            chosen = sorted(cases, key=lambda case: len(self.trees.list_case_trials(tree, case)))[:_BATCH]
             await self.trees.add(tree, chosen, ceil(_BATCH / len(chosen)))
 
     async def _list_unrestored(self, tree: Tree, cases: Sequence[str]) -> list[str]:
         """The cases that a reversal does not restore: they fail, and fail again."""
-        if unknown := [case for case in cases if not self.trees.list_of_case(tree, case)]:
+        if unknown := [case for case in cases if not self.trees.list_case_trials(tree, case)]:
             await self.trees.add(tree, unknown)
         for _ in range(_CASE_ROUNDS):
-            trials = {case: self.trees.list_of_case(tree, case) for case in cases}
+            trials = {case: self.trees.list_case_trials(tree, case) for case in cases}
             leads = {case: each.count(False) - each.count(True) for case, each in trials.items()}
             unclear = [case for case, lead in leads.items() if 0 < lead * self.case_gain < _CASE_CERTAINTY]
             if not unclear:

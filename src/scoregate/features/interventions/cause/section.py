@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
     found = judged.comparison.run.slots.get(EXPLANATION)
     if found is None:
         return
-    cause = tuple(describe_explanation(replace(found, trials=0)))
+    cause = tuple(describe_explanation(found))
     yield Section(
         "interventions",
         Place.GATES,
@@ -36,7 +35,7 @@ def build_sections(judged: Judged) -> Iterator[Section]:
         terminal=partial(_print_cause, cause),
         data=to_jsonable_python(found),
     )
-    yield Section("interventions", Place.END, sentences=tuple(_describe_trials(found)))
+    yield Section("interventions", Place.END, sentences=tuple(describe_trials(found)))
 
 
 def _print_cause(cause: Sequence[str], *_: object) -> Iterator[RenderableType]:
@@ -61,10 +60,10 @@ def describe_explanation(found: Explanation) -> Iterator[str]:
     if found.not_reverted:
         names = shorten_list([display_name(each) for each in found.not_reverted])
         yield f"Also changed, and not reverted here: {names}."
-    yield from _describe_trials(found)
 
 
-def _describe_trials(found: Explanation) -> Iterator[str]:
+def describe_trials(found: Explanation) -> Iterator[str]:
+    """What the search has cost; nothing if no trial ran."""
     if found.trials:
         yield f"The search for the cause ran {number_format.count(found.trials, 'trial')}."
 

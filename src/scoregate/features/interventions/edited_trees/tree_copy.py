@@ -184,10 +184,9 @@ async def open_tree_copy(root: Path, settings: Settings) -> AsyncIterator[TreeCo
             f"the work tree of {root} can't be copied: it is in no git repository with a commit",
             advice="Commit the project once; uncommitted changes are copied, too.",
         )
-    changed = await git.read_output(tree.top, "diff", "--name-only", "--no-renames", "-z", "HEAD", "--")
-    if changed is None:
+    paths = await git.list_differing_files(tree.top, "HEAD")
+    if paths is None:
         raise GitError(f"git can't list the changes in {tree.top}", advice="Finish a merge that is in progress.")
-    paths = [os.fsdecode(each) for each in changed.split(b"\0") if each]
     paths += [each for each in tree.others if not tree.is_left_out(each)]
     paths += await _list_submodule_files(tree.top)
     commit = await git.head_commit(root)

@@ -144,13 +144,13 @@ class _Parts:
         line = self._lines[first]
         start = line.end - len(self._text[line.start : line.end].lstrip())
         span = self._find_span(start, first, end)
-        is_section = section >= 0 and self._is_all_of_section(first, end, section)
+        is_section = section >= 0 and self._fills_section(first, end, section)
         is_intro = self._text[span[1] - 1] == ":" and end < len(self._lines)
         prose = span if line.kind == "text" else None
         lines = None if is_section or is_intro else (line.start, span[1])
         return self._make(span, lines, prose, None, "block")
 
-    def _is_all_of_section(self, first: int, end: int, section: int) -> bool:
+    def _fills_section(self, first: int, end: int, section: int) -> bool:
         before = first - 1
         while before > section and self._lines[before].kind in ("blank", "rule"):
             before -= 1

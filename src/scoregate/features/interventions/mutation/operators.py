@@ -138,7 +138,7 @@ def _negate(text: str, parts: Sequence[Part]) -> Iterator[Change]:
     for part in parts:
         for shown, (start, end) in _find_sentences(text, part):
             if found := _OPPOSITE.search(text, start, end):
-                yield Change(Operator.NEGATE, (part,), shown, (_replace_word(text, found, end),))
+                yield Change(Operator.NEGATE, (part,), shown, (_negate_expression(text, found, end),))
             elif found := _IMPERATIVE.match(text, start, end):
                 verb = found[1]
                 prefix = "DO NOT " if verb.isupper() else "Do not " if verb[0].isupper() else "do not "
@@ -146,7 +146,7 @@ def _negate(text: str, parts: Sequence[Part]) -> Iterator[Change]:
                 yield Change(Operator.NEGATE, (part,), shown, ((*found.span(1), new),))
 
 
-def _replace_word(text: str, found: re.Match[str], end: int) -> tuple[int, int, str]:
+def _negate_expression(text: str, found: re.Match[str], end: int) -> tuple[int, int, str]:
     """The edit that replaces an expression by its opposite, in the same case."""
     word, (start, stop) = found[0], found.span()
     opposite = _OPPOSITES[" ".join(word.lower().replace("’", "'").split())]

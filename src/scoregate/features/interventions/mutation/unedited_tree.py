@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 from anyio import to_thread
 from pydantic_core import to_json
@@ -19,9 +20,11 @@ from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.json_io import list_texts
 from scoregate.kernel.types.records import record
 from scoregate.kernel.types.runs.cases import CaseResult
-from scoregate.kernel.types.runs.run import Run
+from scoregate.kernel.types.runs.run import Run, SuiteResult
 from scoregate.kernel.types.usage import REQUEST_LOG
 
+TrialKey: TypeAlias = tuple[str, str, str, str, int]
+"""The script, the suite, the parameters, the case and the repeat of a trial."""
 _SAMPLE, _SHORTEST_TEXT = 30, 6
 
 
@@ -55,7 +58,7 @@ class UneditedTree:
     """
 
     run: Run
-    signatures: Mapping[tuple[str, str, str, str, int], Signature]
+    signatures: Mapping[TrialKey, Signature]
     requests: Mapping[str, tuple[str, ...]]
     inputs: Mapping[str, tuple[str, ...]]
     names: Mapping[tuple[str, str], str]
@@ -122,8 +125,7 @@ def _read(run: Run, log: Path) -> UneditedTree:
     for suite in run.suites:
         seen = set[str]()
         for trial in suite.cases:
-            case = FailingCase.make(suite, trial.hash)
-            signatures[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
+            signatures[identify_trial(suite, trial)] = sign_trial(trial)
             names[suite.label, trial.hash] = trial.name
             if trial.usage is not None:
                 calls += trial.usage.calls
@@ -135,6 +137,12 @@ def _read(run: Run, log: Path) -> UneditedTree:
     return UneditedTree(
         run, signatures, _read_requests(log), {name: tuple(each) for name, each in inputs.items()}, names, calls, stored
     )
+
+
+def identify_trial(suite: SuiteResult, trial: CaseResult) -> TrialKey:
+    """What a trial has in common with the same trial in another tree."""
+    case = FailingCase.make(suite, trial.hash)
+    return case.script, case.suite, case.params, case.case, trial.repeat
 
 
 def sign_trial(trial: CaseResult) -> Signature:

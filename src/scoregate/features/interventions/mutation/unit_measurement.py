@@ -15,8 +15,9 @@ from scoregate.errors import ScoregateError
 from scoregate.features.interventions.edited_trees.edited_runs import UNEDITED, Contents, EditedRuns, find_gap
 from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.mutation.outcomes import LEVEL, Measured, TriedCase, is_hopeless, is_noisy
-from scoregate.features.interventions.mutation.unedited_tree import Signature, UneditedTree, sign_trial
+from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, identify_trial, sign_trial
 from scoregate.kernel.compare.comparison import Comparison
+from scoregate.kernel.compare.flips import Flip
 from scoregate.kernel.gate.finding import Finding
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.fresh_trials import FailingCase, find_level
@@ -24,7 +25,7 @@ from scoregate.kernel.judge.judge import judge
 from scoregate.kernel.judge.judgement import Baseline, ComparedSides, Judged, LoadJudgeSteps
 from scoregate.kernel.run.plan import Plan, repeat_launches
 from scoregate.kernel.types.amounts import Conclusion
-from scoregate.kernel.types.runs.cases import CaseResult, Status
+from scoregate.kernel.types.runs.cases import Status
 from scoregate.kernel.types.runs.confirmations import Confirmation, fisher_p, with_confirmations
 from scoregate.kernel.types.runs.run import Run
 
@@ -103,8 +104,8 @@ class UnitMeasurement:
             first = await to_thread.run_sync(self._compare, run, scripts)
         if isinstance(first, Measured):
             return first
-        fell = await self._try_again(contents, first.list_cases(is_rise=False))
-        rose = await self._try_again(contents, first.list_cases(is_rise=True), is_rise=True)
+        fell = await self._try_again(contents, first.fell)
+        rose = await self._try_again(contents, first.rose, is_rise=True)
         measured = await to_thread.run_sync(self._judge, first, scripts, fell, rose)
         if measured.gates and not fell:
             return replace(measured, tried_gates=await self._try_gates(contents, scripts, measured.gates))
@@ -120,16 +121,12 @@ class UnitMeasurement:
             return Measured(gap=gap)
         if (same := self._explain_same(run, scripts)) is not None:
             return same
-        return _FirstRun(run, self._judge_run(run, scripts))
+        return _FirstRun.make(run, self._judge_run(run, scripts))
 
     def _explain_same(self, run: Run, scripts: frozenset[str]) -> Measured | None:
         """What it means if everything that was asked and answered is that of the unedited tree, byte for byte."""
         known = {key: value for key, value in self.unedited.signatures.items() if key[0] in scripts}
-        found: dict[tuple[str, str, str, str, int], Signature] = {}
-        for suite in run.suites:
-            for trial in suite.cases:
-                case = FailingCase.make(suite, trial.hash)
-                found[case.script, case.suite, case.params, case.case, trial.repeat] = sign_trial(trial)
+        found = {identify_trial(suite, trial): sign_trial(trial) for suite in run.suites for trial in suite.cases}
         if found == known:
             return Measured(is_exercised=False) if all(each.is_known for each in known.values()) else None
         answers = [{key: each.digest for key, each in side.items()} for side in (found, known)]
@@ -253,26 +250,32 @@ class UnitMeasurement:
 
 @dataclass(frozen=True)
 class _FirstRun:
-    """The first run of an edited tree, and how it compares with the unedited one."""
+    """The first run of an edited tree, how it compares with the unedited one, and the names of cases that differ."""
 
     run: Run
     judged: Judged
+    fell: Mapping[FailingCase, str]
+    rose: Mapping[FailingCase, str]
 
-    def list_cases(self, *, is_rise: bool) -> dict[FailingCase, str]:
-        """The names of cases whose outcome differs, by case."""
-        comparison = self.judged.comparison
-        flips = comparison.newly_passing if is_rise else comparison.newly_failing
-        found = {
-            FailingCase.make(
-                comparison.run.suites[flip.suite], comparison.run.suites[flip.suite].columns.hashes[flip.row]
-            )
-            for flip in flips
-        }
-        found |= set() if is_rise else set(_list_new_errors(comparison))
-        names = {(index, trial.hash): trial.name for index, trial in _list_trials(self.run)}
-        places = {suite.label: index for index, suite in enumerate(self.run.suites)}
-        ordered = sorted(found, key=lambda each: (each.case, each.label))
-        return {each: names.get((places.get(each.label, -1), each.case), each.case) for each in ordered}
+    @classmethod
+    def make(cls, run: Run, judged: Judged) -> _FirstRun:
+        """Find the cases that differ; this reads the run from disk."""
+        comparison = judged.comparison
+        names = {FailingCase.make(suite, trial.hash): trial.name for suite in run.suites for trial in suite.cases}
+        fell = {*_list_flipped(comparison, comparison.newly_failing), *_list_new_errors(comparison)}
+        rose = {*_list_flipped(comparison, comparison.newly_passing)}
+        named = ({case: names.get(case, case.case) for case in sorted(side, key=_by_hash)} for side in (fell, rose))
+        return cls(run, judged, *named)
+
+
+def _by_hash(case: FailingCase) -> tuple[str, str]:
+    return case.case, case.label
+
+
+def _list_flipped(comparison: Comparison, flips: Iterable[Flip]) -> Iterator[FailingCase]:
+    for flip in flips:
+        suite = comparison.run.suites[flip.suite]
+        yield FailingCase.make(suite, suite.columns.hashes[flip.row])
 
 
 def _find_factor(rows: int, units: int) -> float:
@@ -280,11 +283,6 @@ def _find_factor(rows: int, units: int) -> float:
     quantile = NormalDist().inv_cdf
     corrected = 1 - LEVEL / (4 * max(1, rows) * units)
     return (quantile(corrected) + quantile(0.8)) / (quantile(0.975) + quantile(0.8))
-
-
-def _list_trials(run: Run) -> Iterator[tuple[int, CaseResult]]:
-    for index, suite in enumerate(run.suites):
-        yield from ((index, trial) for trial in suite.cases)
 
 
 def _list_new_errors(comparison: Comparison) -> Iterator[FailingCase]:
