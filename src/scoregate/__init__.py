@@ -32,7 +32,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name not in ("TYPE_CHECKING", "annotations", "_MODULES"))})
 
 
 _MODULES = {

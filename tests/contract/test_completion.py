@@ -20,3 +20,9 @@ def test_every_public_name_is_completed(name: str) -> None:
             completer.complete(f"package.{public}", 0)
             assert any(each.rstrip("()") == f"package.{public}" for each in completer.matches), public
     assert set(dir(sys.modules[name])) >= set(package.__all__)
+    assert not {"TYPE_CHECKING", "annotations", "_MODULES", "make_dir", "make_getattr"} & set(dir(package))
+
+
+def test_imported_packages_are_completed() -> None:
+    scoregate = import_module("scoregate.testing").__name__.partition(".")[0]
+    assert "testing" in dir(sys.modules[scoregate])

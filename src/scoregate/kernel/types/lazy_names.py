@@ -27,10 +27,10 @@ def make_getattr(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[
 
 
 def make_dir(package: str) -> Callable[[], list[str]]:
-    """Make the `__dir__` of a package, so that prompts and editors also complete names that are not imported yet."""
+    """Make the `__dir__` of a package: prompts and editors complete its public names, imported or not; no helpers."""
 
     def list_names() -> list[str]:
         names = vars(sys.modules[package])
-        return sorted({*names, *names["__all__"]})
+        return sorted({*(name for name in names if name.startswith("__")), *names["__all__"]})
 
     return list_names
