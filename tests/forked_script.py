@@ -36,6 +36,7 @@ _MODULES = (
     "scoregate.evals",
     "scoregate.scorers",
     "scoregate.engine.exit_status",
+    "scoregate.engine.own_events",
     "scoregate.engine.results",
     "scoregate.models",
     "scoregate.client",

@@ -15,7 +15,7 @@ from scoregate.engine.event_log import EVENTS_VARIABLE
 from scoregate.errors import UsageError
 from scoregate.kernel.types.call_headers import ADDRESS_VARIABLE
 from scoregate.kernel.types.event_values import ErrorInfo
-from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.json_io import to_stable_plain
 from scoregate.kernel.types.suite import Case, Description, Suite
 from scoregate.kernel.types.text import matches_filters
 
@@ -155,7 +155,7 @@ def _select(
 def _label_variant(suite: str, params: Variant) -> str:
     from scoregate.kernel.types.runs.suite_labels import suite_label
 
-    return suite_label(suite, None if params is None else to_plain(sort_sets(params)), shows_target=True)
+    return suite_label(suite, None if params is None else to_stable_plain(params), shows_target=True)
 
 
 def _label_case(case: Case, describe: Callable[[Case], Description]) -> CaseLabels:

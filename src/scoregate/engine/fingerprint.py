@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from scoregate.kernel.types.event_values import Fingerprint
-from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, to_stable_plain
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -198,7 +198,7 @@ def stable_text(value: Any) -> str:
     if isinstance(value, Iterator):
         return f"<{type(value).__qualname__}>"
     try:
-        return dump(to_plain(sort_sets(value))).decode()
+        return dump(to_stable_plain(value)).decode()
     except Exception:  # foreign objects may raise anything when they are serialized
         return f"<{type(value).__qualname__}>"
 

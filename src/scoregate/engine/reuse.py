@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from scoregate.engine.results import parse_evaluator
+from scoregate.engine.own_events import parse_evaluator
 from scoregate.engine.trial import Trial, emit_case_started
 from scoregate.kernel.types.event_values import EvaluatorInfo
 from scoregate.kernel.types.json_io import dump_plain, sort_sets

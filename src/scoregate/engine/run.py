@@ -30,7 +30,7 @@ from scoregate.engine.trial import (
 from scoregate.errors import NotRecordable, ScoregateError
 from scoregate.kernel.types.cleanup import close_at_end
 from scoregate.kernel.types.event_values import MOST_TOOLS, ErrorInfo, SuitePart
-from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.json_io import to_stable_plain
 from scoregate.kernel.types.suite import TASK, Suite
 from scoregate.kernel.types.usage import UsageMeter, collect_usage
 from scoregate.version import __version__
@@ -95,11 +95,6 @@ class TaskStage:
         trace = None if form is None or trial.output is None else form(trial.output)
         return {} if trace is None else {"trace": trace}
 
-    def _review_fields(self, output: Any) -> dict[str, Any]:
-        form = self._suite.review_form
-        fields = () if form is None else form(output)
-        return {"review_outputs": fields} if fields else {}
-
     async def _attempt(self, trial: Trial, attempt: int) -> None:
         waited_s = trial.meter.waited_s
         name = trial.params[TASK] if self._suite.tasks and trial.params else ""
@@ -109,16 +104,18 @@ class TaskStage:
             duration_ms = self._suite.duration_form(trial.output)
         if self._hook is not None:
             trial.hook_results = await self._hook(trial.case.value, trial.output)
-        trial.log.emit(
-            "case_output",
-            output=self._suite.output_form(trial.output),
-            duration_ms=None if duration_ms is None else round(duration_ms, 3),
-            attempts=attempt,
-            **self._review_fields(trial.output),
-            **self._trace_fields(trial),
-            **make_usage_fields(trial.meter.usage),
-            **trial.key,
-        )
+        fields: dict[str, Any] = {
+            "output": self._suite.output_form(trial.output),
+            "duration_ms": None if duration_ms is None else round(duration_ms, 3),
+            "attempts": attempt,
+        }
+        if (form := self._suite.review_form) is not None and (reviewed := form(trial.output)):
+            fields["review_outputs"] = reviewed
+        if self._suite.trace_form is not None:
+            fields |= self._trace_fields(trial)
+        if trial.meter.used:
+            fields |= make_usage_fields(trial.meter.usage)
+        trial.log.emit("case_output", **fields, **trial.key)
 
 
 async def run_suite(
@@ -165,7 +162,7 @@ async def run_suite(
             for _ in range(case_workers):
                 tasks.start_soon(stage.work, trials)
             await anyio.lowlevel.checkpoint()
-            import scoregate.engine.results  # noqa: F401  # needed at the end; imported while the first cases wait
+            _import_results(folder)
     if deadline.is_over:
         message = f"the scorers took longer than {suite.limits.scoring_s:g} s; unfinished evaluations were cancelled"
         error = ErrorInfo("TimeoutError", message, advice="Allow more seconds, or raise the scorers' concurrency.")
@@ -173,6 +170,14 @@ async def run_suite(
             log.timed_out = True
             log.emit("errored", stage="suite", error=error)
     return logs
+
+
+def _import_results(folder: Path | None) -> None:
+    """Import what the end of the run needs, while the first cases wait. A host reads the log itself."""
+    import scoregate.engine.results
+
+    if folder is None:
+        import scoregate.engine.own_events  # noqa: F401
 
 
 def _take_part(suite: Suite) -> tuple[Suite, SuitePart | None]:
@@ -190,7 +195,7 @@ def _start_log(
         origin=suite.origin,
         evaluators=tuple(scorer.info for scorer in suite.evaluators),
         cases=suite.trials,
-        params=None if params is None else to_plain(sort_sets(params)),
+        params=None if params is None else to_stable_plain(params),
         sdk=f"scoregate {__version__}",
         message=suite.message,
         **({} if part is None else {"part": part}),

@@ -29,8 +29,8 @@ class Channel(Generic[T]):
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._items: deque[T] = deque()
-        self._consumers: deque[anyio.Event] = deque()
-        self._producers: deque[anyio.Event] = deque()
+        self._consumers: deque[asyncio.Event] = deque()
+        self._producers: deque[asyncio.Event] = deque()
         self._is_closed = False
         self._is_producer_woken = False
 
@@ -91,13 +91,13 @@ class Channel(Generic[T]):
             _wake_next(self._consumers)
 
 
-async def _wait_in_queue(queue: deque[anyio.Event]) -> None:
-    event = anyio.Event()
+async def _wait_in_queue(queue: deque[asyncio.Event]) -> None:
+    event = asyncio.Event()  # not anyio's, which looks up the event loop first
     queue.append(event)
     await event.wait()
 
 
-def _wake_next(queue: deque[anyio.Event]) -> None:
+def _wake_next(queue: deque[asyncio.Event]) -> None:
     if queue:
         queue.popleft().set()
 
@@ -169,8 +169,10 @@ class ScorerPool:
         if not is_async(self.scorer.score):
             await self._work_in_threads(task_group)
             return
-        while await self.channel.wait_for_item():
+        while True:
             if (trial := self.channel.take()) is None:
+                if not await self.channel.wait_for_item():
+                    return
                 continue
             self.channel.notify_space()
             enter_trial(trial, meter := trial.make_meter(self.scorer.info.id))

@@ -50,11 +50,13 @@ class ScriptFront(Front):
 
     def end_log(self, log: EventLog) -> bool:
         """Ask for the review. Returns whether `assert_test` is set and the variant did not pass."""
-        from scoregate.engine.results import reduce_log
-
         if self._review is not None:
             log.emit("review_requested", **self._review)
-        return self._assert_test and not replace(reduce_log(log), complete=True).passed
+        if not self._assert_test:
+            return False
+        from scoregate.engine.own_events import reduce_log
+
+        return not replace(reduce_log(log), complete=True).passed
 
     def conclude(self, result: EvalResult, *, alone: bool) -> None:
         """Print the summary, unless a host or a notebook shows the result.

@@ -29,10 +29,11 @@ class Trial:
         meter: counts the model usage of the function under test.
         pending_scorers: the number of scorers that have not finished.
         unscored: ids of the evaluators that returned no score.
+        key: the fields that every event of this trial contains.
     """
 
     __slots__ = (
-        "case", "hook_results", "log", "meter", "output", "params", "pending_scorers", "repeat", "unscored",
+        "case", "hook_results", "key", "log", "meter", "output", "params", "pending_scorers", "repeat", "unscored",
     )  # fmt: skip
 
     def __init__(self, case: Case, repeat: int, log: EventLog, params: Mapping[str, Any] | None) -> None:
@@ -45,15 +46,11 @@ class Trial:
         self.hook_results: Any = None
         self.pending_scorers = 0
         self.unscored: tuple[str, ...] = ()
+        self.key: dict[str, Any] = {"case": case.hash, "repeat": repeat}
 
     def make_meter(self, evaluator: str) -> UsageMeter:
         """A meter for the model usage of an evaluator."""
         return UsageMeter(self.repeat, self.case.hash, evaluator, suite=self.log.name)
-
-    @property
-    def key(self) -> dict[str, Any]:
-        """The fields that every event of this trial contains."""
-        return {"case": self.case.hash, "repeat": self.repeat}
 
 
 _STOPPED = ErrorInfo(
@@ -105,9 +102,6 @@ def iterate_trials(
                     yield trial
 
 
-_RESULT_FIELDS = ("threshold", "metadata", "assertions", "usage")
-
-
 def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) -> None:
     """Emit the result of an evaluator.
 
@@ -122,7 +116,9 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
         TypeError: the result has another type.
         NotRecordable: the result has no JSON form.
     """
-    if result is None:
+    if isinstance(result, Evaluation):
+        _emit_score(trial, evaluator, result, meter)
+    elif result is None:
         trial.unscored = (*trial.unscored, evaluator)
         _count_for_suite(trial, meter)
     elif isinstance(result, Pending):
@@ -130,13 +126,6 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
     elif isinstance(result, BaseException):
         fields = {"evaluator": evaluator, "error": make_error_info(result), **make_usage_fields(meter.usage)}
         trial.log.emit("errored", stage="evaluator", **fields, **trial.key)
-    elif isinstance(result, Evaluation):
-        fields = {name: value for name in _RESULT_FIELDS if (value := getattr(result, name)) is not None}
-        if result.usage is not None and not meter.used:
-            trial.log.unattributed.remove(result.usage)
-        if meter.used:
-            fields |= make_usage_fields(charged_usage(result.usage, meter))
-        trial.log.emit("scored", evaluator=evaluator, score=result.score, **fields, **trial.key)
     elif isinstance(result, Label):
         usage = make_usage_fields(charged_usage(result.usage, meter))
         fields = {"label": result.label, "metadata": result.metadata, **usage}
@@ -147,6 +136,22 @@ def emit_result(trial: Trial, evaluator: str, result: Any, meter: UsageMeter) ->
         raise TypeError(
             f"the evaluator must return an Evaluation or None, not {type(result).__name__}: {result!r:.200}"
         )
+
+
+def _emit_score(trial: Trial, evaluator: str, result: Evaluation, meter: UsageMeter) -> None:
+    fields: dict[str, Any] = {"evaluator": evaluator, "score": result.score}
+    if result.threshold is not None:
+        fields["threshold"] = result.threshold
+    if result.metadata is not None:
+        fields["metadata"] = result.metadata
+    if result.assertions is not None:
+        fields["assertions"] = result.assertions
+    if meter.used:
+        fields |= make_usage_fields(charged_usage(result.usage, meter))
+    elif result.usage is not None:
+        trial.log.unattributed.remove(result.usage)
+        fields["usage"] = result.usage
+    trial.log.emit("scored", **fields, **trial.key)
 
 
 def _emit_parts(trial: Trial, evaluator: str, parts: Scores, meter: UsageMeter) -> None:
@@ -186,27 +191,25 @@ def emit_case_started(
         description: the case as it is recorded.
         reused: the id of the earlier run whose result follows.
     """
-    optional = {
-        "origin": description.origin,
-        "reused": reused,
-        "dataset_item_id": description.dataset_item_id,
-        "review_inputs": description.review_inputs or None,
-    }
-    log.emit(
-        "case_started",
-        name=description.name,
-        input=description.body,
-        digest=description.digest,
-        tags=description.tags,
-        cluster=description.cluster,
-        **{name: value for name, value in optional.items() if value is not None},
-        **key,
-    )
+    name, body, digest, tags, cluster, origin, dataset_item_id, review_inputs = description
+    fields: dict[str, Any] = {"name": name, "input": body, "digest": digest, "tags": tags, "cluster": cluster}
+    if origin is not None:
+        fields["origin"] = origin
+    if reused is not None:
+        fields["reused"] = reused
+    if dataset_item_id is not None:
+        fields["dataset_item_id"] = dataset_item_id
+    if review_inputs:
+        fields["review_inputs"] = review_inputs
+    log.emit("case_started", **fields, **key)
 
 
 def make_usage_fields(usage: Usage | None) -> dict[str, Any]:
     """The field `usage` of an event; no field without usage."""
     return {} if usage is None else {"usage": usage}
+
+
+_PLAIN_OUTPUTS = frozenset({str, dict, list, int, float, bool, type(None)})
 
 
 def serialize_output(output: Any) -> Any:
@@ -215,6 +218,8 @@ def serialize_output(output: Any) -> Any:
     Raises:
         TypeError: the output is an iterator: once it is recorded, the evaluators could not read it again.
     """
+    if type(output) in _PLAIN_OUTPUTS:
+        return output
     if isinstance(output, Iterator | AsyncIterator):
         kind = type(output).__name__.replace("_", " ")
         raise TypeError(

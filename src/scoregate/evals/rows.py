@@ -12,7 +12,7 @@ from zlib import crc32
 from scoregate.engine.fingerprint import digest
 from scoregate.errors import NotRecordable
 from scoregate.evals.case import Case as GivenCase
-from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, to_stable_plain
 from scoregate.kernel.types.media import show_references, without_names
 from scoregate.kernel.types.suite import Case, Description
 from scoregate.kernel.types.text import LONGEST_NAME, case_name
@@ -82,7 +82,7 @@ class Row:
         """
         given = self.fields.get(ID)
         if given is None:
-            plain = to_plain(sort_sets(self.input))
+            plain = to_stable_plain(self.input)
             text = json.dumps(plain, sort_keys=True)
             return digest(json.dumps(without_names(plain), sort_keys=True) if _MEDIA in text else text)
         if isinstance(given, bool) or not isinstance(given, str | int) or not str(given).strip():
@@ -187,7 +187,7 @@ class Cases:
         """
         row: Row = case.value
         try:
-            body = to_plain(sort_sets({name: value for name, value in row.fields.items() if name != TAGS}))
+            body = to_stable_plain({name: value for name, value in row.fields.items() if name != TAGS})
         except ValueError as error:
             raise NotRecordable("the case", error) from None
         written, shown = dump(body), body

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError
 
-from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, to_stable_plain
 from scoregate.models.budget import CallAccounting
 from scoregate.models.calls import Call
 from scoregate.models.settings import CacheMode
@@ -216,7 +216,7 @@ def digest_question(provider: str, path: str, body: Mapping[str, Any]) -> str:
     try:
         text = dump(question)
     except PydanticSerializationError:
-        text = dump(to_plain(sort_sets(question)))
+        text = dump(to_stable_plain(question))
     return blake2b(text, digest_size=16).hexdigest()
 
 

@@ -13,7 +13,7 @@ from scoregate.engine.environment import Selection, select_cases
 from scoregate.engine.imports import relative_path
 from scoregate.kernel.types.event_values import Origin
 from scoregate.kernel.types.identity import bounded_name, digest, identify_case
-from scoregate.kernel.types.json_io import sort_sets, to_plain
+from scoregate.kernel.types.json_io import to_stable_plain
 from scoregate.kernel.types.suite import Case, Description
 from scoregate.kernel.types.text import LONGEST_NAME, is_whole_number, replace_surrogates
 from scoregate.pytest_plugin.langsmith_feedback import is_recorded, read_marks
@@ -202,7 +202,7 @@ def describe_parameters(item: pytest.Item) -> Any:
     """The parameters as JSON, without the number of the trial; None without any."""
     given = {name: value for name, value in find_parameters(item).items() if name != TRIAL}
     try:
-        return to_plain(sort_sets(given)) if given else None
+        return to_stable_plain(given) if given else None
     except (ValueError, RecursionError):
         return None
 

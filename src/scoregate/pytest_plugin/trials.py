@@ -19,7 +19,7 @@ from scoregate.engine.trial import make_usage_fields
 from scoregate.errors import NotRecordable
 from scoregate.kernel.types.evaluation import Evaluation, Threshold
 from scoregate.kernel.types.event_values import MAX_MESSAGE, MAX_TRACEBACK, ErrorInfo, truncate_text
-from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, to_stable_plain
 from scoregate.kernel.types.text import LONGEST_NAME
 from scoregate.kernel.types.usage import UsageMeter
 from scoregate.pytest_plugin.collected import Options, Place, describe_parameters, find_name, find_origin, read_options
@@ -154,7 +154,7 @@ def _to_json(what: str, value: Any, errors: list[ErrorInfo]) -> Any:
     The process that writes events may be another one, so this one writes the files of images and audio.
     """
     try:
-        return None if value is None else record_media(to_plain(sort_sets(value)), events_folder())
+        return None if value is None else record_media(to_stable_plain(value), events_folder())
     except (ValueError, RecursionError) as error:
         errors.append(make_error_info(NotRecordable(what, ValueError(str(error)))))
         return None

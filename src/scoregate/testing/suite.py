@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -13,7 +14,7 @@ from scoregate.engine.evaluators import read_scorers
 from scoregate.engine.trial import serialize_output
 from scoregate.errors import NotRecordable
 from scoregate.kernel.types.event_values import ErrorInfo, HumanReviewField
-from scoregate.kernel.types.json_io import dump, sort_sets, to_plain
+from scoregate.kernel.types.json_io import dump, sort_sets, to_stable_plain
 from scoregate.kernel.types.suite import Case, Description, Suite, read_limits
 from scoregate.kernel.types.text import LONGEST_NAME, case_name, is_whole_number
 from scoregate.testing.models import CreateHumanReviewJob, TestCaseConfig
@@ -83,7 +84,7 @@ def _explain_duplicate(first: Any, second: Any) -> str:
     """Which fields differ in two test cases with one hash."""
     try:
         bodies = [_case_body(value) for value in (first, second)]
-        plain = [to_plain(sort_sets(body)) for body in bodies]
+        plain = [to_stable_plain(body) for body in bodies]
     except Exception:  # the user's `serialize` may raise anything
         plain = []
     if not plain or not all(isinstance(body, dict) for body in plain):
@@ -133,7 +134,7 @@ def describe_case(case: Case) -> Description:
     config = _case_config(case.value)
     raw = _case_body(case.value)
     try:
-        body = to_plain(sort_sets(raw))
+        body = to_stable_plain(raw)
     except ValueError as error:
         raise NotRecordable("the test case", error) from None
     written = dump(body)
@@ -178,14 +179,18 @@ def _case_body(value: Any) -> Any:
     serialize = getattr(value, "serialize", None)
     body = serialize() if callable(serialize) else value
     if dataclasses.is_dataclass(body) and not isinstance(body, type):
-        names = (field.name for field in dataclasses.fields(body) if field.name != _CONFIG_FIELD)
-        return {name: getattr(body, name) for name in names}
+        return {name: getattr(body, name) for name in _field_names(type(body))}
     if hasattr(body, "model_dump"):
         return body.model_dump(exclude={_CONFIG_FIELD})
     if isinstance(body, Mapping):
         return {name: item for name, item in body.items() if name != _CONFIG_FIELD}
     own = getattr(body, "__dict__", None) if body is value else None
     return body if own is None else {k: v for k, v in own.items() if not k.startswith("_") and k != _CONFIG_FIELD}
+
+
+@lru_cache(maxsize=64)
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls) if field.name != _CONFIG_FIELD)
 
 
 def build_suite(

@@ -11,7 +11,7 @@ from tests.integration.judges.grading import to_subject
 from tests.unit.judges import graders
 
 from scoregate.client import Client
-from scoregate.engine.results import reduce_log
+from scoregate.engine.own_events import reduce_log
 from scoregate.engine.run import finish_suite, run_suite
 from scoregate.judges import JudgeVersion, build_scorers, unstored_version
 from scoregate.kernel.compare.comparison import compare

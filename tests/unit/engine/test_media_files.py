@@ -12,7 +12,7 @@ from tests.fakes.media import BEEP, GREEN, RED
 from scoregate import Media
 from scoregate.engine import media_files
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import reduce_log
+from scoregate.engine.own_events import reduce_log
 from scoregate.errors import MediaError
 
 KEY = {"case": "a"}

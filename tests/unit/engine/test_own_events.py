@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scoregate.engine.event_log import EventLog
-from scoregate.engine.results import make_result, parse_own_event
+from scoregate.engine.own_events import parse_own_event
+from scoregate.engine.results import make_result
 from scoregate.kernel.types.evaluation import Assertion, Threshold, Usage
 from scoregate.kernel.types.event_values import (
     Choice,
