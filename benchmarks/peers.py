@@ -25,7 +25,7 @@ REQUIREMENTS = {
     "pytest": ("pytest",),
     # ragas names no bound, and imports what langchain-community 0.4.2 no longer has.
     "ragas": ("ragas", "langchain-community<0.4.2"),
-    "scoregate": ("-e", f"{REPOSITORY}[cli]"),
+    "scoregate": ("-e", f"{REPOSITORY}[cli,server]"),
     "scoregate-endpoints": ("-e", f"{REPOSITORY}[endpoints]"),
     "scoregate-gateway": ("-e", f"{REPOSITORY}[cli,gateway]"),
     "scoregate-watch": ("-e", f"{REPOSITORY}[cli,watch]"),

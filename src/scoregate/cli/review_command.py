@@ -16,6 +16,7 @@ from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
 from scoregate.errors import UsageError
 from scoregate.kernel.judge.archive import read_run
+from scoregate.kernel.run.server_packages import require_server_packages
 from scoregate.kernel.types.runs.run import Run
 from scoregate.store import open_store
 
@@ -104,6 +105,7 @@ def _load_queue(run: Run, sample: int | None) -> Queue:
 
 
 def _serve(queue: Queue, reviewer: str, *, title: str, folder: Path, page: Mapping[str, Any]) -> None:
+    require_server_packages("scoregate review")
     from scoregate.web.review_app import build_review_app
     from scoregate.web.review_session import ReviewSession
 

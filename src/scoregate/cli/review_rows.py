@@ -12,6 +12,7 @@ from scoregate.cli.review_records import missing_reviewer, reviewer_name
 from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import show_page
 from scoregate.errors import UsageError
+from scoregate.kernel.run.server_packages import require_server_packages
 from scoregate.store import Store, open_store
 from scoregate.store.candidates import Candidate, count_waiting, read_candidates
 from scoregate.store.datasets import DATASETS, ROWS
@@ -86,6 +87,8 @@ def _import(store: Store, dataset: str, *, file: Path, by: str) -> None:
 
 def _serve(store: Store, dataset: str, reviewer: str, *, page: Mapping[str, Any]) -> None:
     from scoregate.datasets.candidates import find_dataset, find_row_problems
+
+    require_server_packages("scoregate review")
     from scoregate.web.row_app import build_row_app
     from scoregate.web.row_session import RowSession
 

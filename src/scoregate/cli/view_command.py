@@ -15,6 +15,7 @@ from scoregate.cli.text_output import print_line
 from scoregate.cli.web_pages import page_options, show_page
 from scoregate.errors import RecordError, StoreError, UsageError
 from scoregate.kernel.judge.archive import RUN_FILE, read_head, read_run, run_folder
+from scoregate.kernel.run.server_packages import require_server_packages
 
 _PATH = click.Path(path_type=Path)
 
@@ -31,6 +32,7 @@ def command(runs: tuple[Path, ...], baseline: Path | None, port: int, *, opens: 
     Default for RUN: the newest run and the earlier ones that are kept. The page is reachable from this machine only.
     It compares any two runs. While `scoregate run` works, it shows the progress.
     """
+    require_server_packages("scoregate view")
     from scoregate.web.view_app import build_view_app
     from scoregate.web.view_runs import ReportRenderer, RunList, VerdictCounter, find_damaged, find_runs
 

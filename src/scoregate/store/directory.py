@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from scoregate.errors import ReadOnlyStore, StoreError
 from scoregate.kernel.types.records import record
@@ -27,30 +28,35 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Create the folder and hold its lock. The operating system releases the lock if the process dies.
 
     Raises:
-        StoreError: `filelock` is not installed, the operating system refuses the lock, or another process holds it for
-            more than a minute.
+        StoreError: the operating system refuses the lock, or another process holds it for more than a minute.
     """
-    try:
-        from filelock import FileLock, Timeout
-    except ImportError:
-        raise ReadOnlyStore(
-            f"{folder} cannot be written: the package filelock is not installed",
-            advice="Run: pip install 'scoregate[judges]'",
-        ) from None
-    with wrap_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / _LOCK)
-        try:
-            lock.acquire(timeout=_LOCK_TIMEOUT_S, poll_interval=_POLL_S)
-        except Timeout:
-            raise StoreError(
-                f"{folder / _LOCK} has been locked by another process for {_LOCK_TIMEOUT_S:g} seconds",
-                advice="End that process, or try again when it is done.",
-            ) from None
-    try:
+    with ExitStack() as stack:
+        with wrap_os_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(open(folder / _LOCK, "ab", opener=_open_without_links))
+            _lock(file)
         yield
-    finally:
-        lock.release()
+
+
+def _open_without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o644)
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Lock an open file. Closing it releases the lock; the file stays, since others may wait for it."""
+    import fcntl  # other systems than POSIX lack it
+
+    end = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise StoreError(
+                    f"{file.name} has been locked by another process for {_LOCK_TIMEOUT_S:g} seconds",
+                    advice="End that process, or try again when it is done.",
+                ) from None
+        time.sleep(_POLL_S)
 
 
 @contextmanager

@@ -54,7 +54,12 @@ def test_a_judge_is_added_edited_shown_tagged_and_compared(project: Project) -> 
 def test_an_unwritable_edit_is_shown(project: Project) -> None:
     add(project, "helpfulness", "--prompt", PROMPT)
     edit(project, "Is it helpful?", "Does it help?")
-    (project.root / "filelock.py").write_text("raise ImportError")  # without it not even root can write
+    # Root can write everywhere, but not without a lock.
+    (project.root / "sitecustomize.py").write_text(
+        "import errno, fcntl, os\n"
+        "def refuse(file, operation): raise OSError(errno.EROFS, os.strerror(errno.EROFS))\n"
+        "fcntl.flock = refuse\n"
+    )
     output = project.scoregate("judge", "diff", "helpfulness", PYTHONPATH=str(project.root)).stdout
     assert [line for line in output.splitlines()[2:] if line[0] in "+-"] == ["-Is it helpful?", "+Does it help?"]
     assert 'version = "0.0"' in project.file("judges/helpfulness.toml").read_text()

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.fakes.read_only import refuse_locks
 
 import scoregate
 from scoregate import Client, Judgeval
@@ -344,20 +345,20 @@ def test_clients_need_no_key_and_share_a_store(tmp_path: Path) -> None:
         _ = scoregate.Judge  # type: ignore[attr-defined]
 
 
-def test_without_filelock_edited_datasets_are_readable(
+def test_edited_datasets_of_a_read_only_store_are_readable(
     datasets: Datasets, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets.create("golden", examples=[{"n": n} for n in range(5)])
     before = (folder / "history.jsonl").read_bytes()
     (folder / "rows.jsonl").write_text('{"n":4}\n\n{"n":7}\n{ "n": 0 }')
-    monkeypatch.setitem(__import__("sys").modules, "filelock", None)
+    refuse_locks(monkeypatch)
     found = datasets.get("golden")
     assert (found.version.version_number, [(each.example_id, each["n"]) for each in found]) == (
         2,
         [(5, 4), (6, 7), (1, 0)],
     )
     assert (folder / "history.jsonl").read_bytes() == before
-    with pytest.raises(StoreError, match="filelock is not installed"):
+    with pytest.raises(StoreError, match="Read-only file system"):
         found.add_examples([{"n": 1}])
     monkeypatch.undo()
     kept = datasets.get("golden")

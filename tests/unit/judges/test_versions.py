@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.fakes.read_only import refuse_locks
 from tests.unit.judges.documents import document, edit, history, lines
 
 from scoregate.errors import JudgmentConflictError, JudgmentValidationError, StoreError
@@ -196,13 +197,13 @@ def test_a_lost_history_restarts_from_the_document(judges: JudgesFactory, store:
 def test_a_read_only_store_has_the_same_version(
     judges: JudgesFactory, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A read-only work tree. Root can write everywhere, so the lock's package is removed instead."""
+    """A read-only work tree. Root can write everywhere, so the system refuses the lock instead."""
     create_judge(judges)
     edit(store, "prompt", "Does it help? {{output}}")
-    monkeypatch.setitem(__import__("sys").modules, "filelock", None)
+    refuse_locks(monkeypatch)
     assert list_versions(judges) == ["0.1", "0.0"]
     assert 'version = "0.0"' in document(store).read_text()
-    with pytest.raises(StoreError, match="filelock is not installed"):
+    with pytest.raises(StoreError, match="Read-only file system"):
         judges.update(NAME, prompt="c")
 
 

@@ -19,6 +19,9 @@ class ForeignStep(Step):
     def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
         if not any(launch.source.foreign for launch in launching.plan.launches):
             return nullcontext()
+        from scoregate.kernel.run.server_packages import require_server_packages
+
+        require_server_packages("a suite of another SDK")
         from scoregate.features.foreign.connections import open_connections
 
         return open_connections(launching)

@@ -20,6 +20,9 @@ class TracesStep(Step):
     def around_launches(self, launching: Launching) -> AbstractAsyncContextManager[LaunchLayer | None]:
         if not OTLP_RECEIVER.of(launching.settings):
             return nullcontext()
+        from scoregate.kernel.run.server_packages import require_server_packages
+
+        require_server_packages("otlp_receiver")
         from scoregate.features.traces.receiver import receive_traces
 
         return receive_traces(launching)
