@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scoregate.errors import GitError
+from scoregate.errors import GitError, SettingsError
 from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.host.process import visible_environment
 from scoregate.kernel.host.user_ids import Identity
@@ -25,7 +25,13 @@ from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.run.dependencies.head_checkout import OPENED_CHANGE, open_head_checkout
 from scoregate.kernel.run.discover.testset_files import find_in_tree
-from scoregate.kernel.run.discovery import FindSuites, choose_base_suites, find_suites, plan_base_suites
+from scoregate.kernel.run.discovery import (
+    FindSuites,
+    choose_base_suites,
+    choose_tree_settings,
+    find_suites,
+    plan_base_suites,
+)
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.recording import Recorder
 from scoregate.kernel.run.tree_settings import load_tree_settings, with_tree_policy
@@ -95,6 +101,23 @@ async def plan_in_tree(
     moved = move_plan(plan, tree, imports=found, environ=visible, move_text=move_text)
     link_node_packages(moved, plan)
     return moved
+
+
+async def plan_by_tree(
+    plan: Plan, tree: Path, settings: Settings, environ: Mapping[str, str], identity: Identity | None
+) -> tuple[Settings, Plan]:
+    """Like `plan_in_tree`, with what the settings of the other tree choose to run; also these settings.
+
+    Raises:
+        GitError: git can't list the files here.
+        SettingsError: the settings of the other tree can't be read.
+    """
+    of_tree = load_tree_settings(tree, settings, environ)
+    if of_tree is None:
+        raise SettingsError("the settings can't be read")
+    settings = choose_tree_settings(settings, of_tree)
+    plan = await plan_base_suites(tree, settings, plan, environ=environ)
+    return settings, await plan_in_tree(plan, tree, settings, environ, identity)
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

@@ -16,7 +16,6 @@ import anyio
 import anyio.to_thread
 
 from scoregate.errors import UsageError
-from scoregate.features.table import FEATURES
 from scoregate.kernel.host import git
 from scoregate.kernel.host.runner import in_container, read_ci_job
 from scoregate.kernel.host.secrets import Redactor, secret_values
@@ -33,6 +32,7 @@ from scoregate.kernel.job.github.context import (
 )
 from scoregate.kernel.job.publish.delivery import PublishTarget, Render
 from scoregate.kernel.judge.settings import BaselineKind, CommentMode, Settings, ShowOutputs
+from scoregate.kernel.judge.settings.limit_fields import hides_keys
 from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.types.declarations.declaration import RunFacts
 from scoregate.kernel.types.records import record
@@ -155,7 +155,7 @@ async def _check_approved_run(github: GitHubJob, root: Path, settings: Settings)
             f"{github.sha[:7]} was approved, but {(head or 'no commit')[:7]} is checked out",
             advice="Give actions/checkout the approved commit as `ref`.",
         )
-    if not any(each.hides_keys(settings) for each in FEATURES):
+    if not hides_keys(settings):
         raise UsageError(
             "a run of an approved commit gets keys through the gateway only",
             advice="Set `gateway: on` in the workflow.",

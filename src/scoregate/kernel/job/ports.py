@@ -95,6 +95,7 @@ class Ports:
         record: runs a plan here.
         rerun: runs a plan in the base's tree.
         move_plan: moves a plan into another work tree of the project; its processes must open no file of this one.
+        plan_by_tree: the same with what the settings of that tree choose to run; also these settings.
         read_previous_run: reads the run that the next one replaces, if it belongs to the same history.
         amend: writes a recorded run again, without its cases.
         settle: runs after the last suite.
@@ -113,6 +114,7 @@ class Ports:
     record: RecordPlan
     rerun: RerunPlan
     move_plan: Callable[[Plan, Path, Settings], Awaitable[Plan]]
+    plan_by_tree: Callable[[Plan, Path, Settings], Awaitable[tuple[Settings, Plan]]]
     read_previous_run: Callable[[], Awaitable[Run | None]]
     amend: AmendRun
     settle: SettleRun

@@ -87,6 +87,7 @@ async def open_ports(
                 record=record,
                 rerun=partial(_rerun_baseline, context, load, recorder, record, identity, find),
                 move_plan=partial(_move_plan, suite_environ, identity),
+                plan_by_tree=partial(_plan_by_tree, suite_environ, identity),
                 read_previous_run=partial(_read_previous_run, context),
                 amend=partial(amend_run, context.out / RUN_FOLDER),
                 settle=protection.settle,
@@ -186,6 +187,14 @@ async def _move_plan(
     from scoregate.kernel.job.base_rerun import plan_in_tree
 
     return await plan_in_tree(plan, tree, settings, environ, identity)
+
+
+async def _plan_by_tree(
+    environ: Mapping[str, str], identity: Identity | None, plan: Plan, tree: Path, settings: Settings
+) -> tuple[Settings, Plan]:
+    from scoregate.kernel.job.base_rerun import plan_by_tree
+
+    return await plan_by_tree(plan, tree, settings, environ, identity)
 
 
 async def _rerun_baseline(

@@ -12,6 +12,7 @@ from scoregate.kernel.host import git
 from scoregate.kernel.host.secrets import short_secrets
 from scoregate.kernel.host.user_ids import find_identity, missing_isolation
 from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.judge.settings.limit_fields import FEATURE_SETTINGS, hides_keys
 from scoregate.kernel.run.discover.files import DEFAULT_FOLDER, FileList, ProjectFiles
 from scoregate.kernel.run.discover.python_files import find_scripts
 from scoregate.kernel.run.discover.settings_sources import find_commands, find_configs
@@ -20,6 +21,7 @@ from scoregate.kernel.run.discover.testset_files import find_test_sets
 from scoregate.kernel.run.plan import DiscoveredSuites, Plan, SkippedSource, SourceKind, SuiteSource, make_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
 from scoregate.kernel.run.variables import check_required_env
+from scoregate.kernel.types.declarations.declaration import Effect
 from scoregate.kernel.types.runs.arms import Arm
 from scoregate.kernel.types.text import matches_filters
 
@@ -79,6 +81,33 @@ def choose_base_suites(settings: Settings, of_base: Settings) -> Settings:
     chosen["paths"] = () if of_base.is_for_run("paths") else of_base.paths
     chosen["suites"] = {**of_base.suites, **settings.suites}
     return settings.model_copy(update=chosen)
+
+
+_ANSWERS = ("evaluators", "model", "model_base_url", "model_headers")
+
+
+def choose_tree_settings(settings: Settings, of_tree: Settings) -> Settings:
+    """The settings by which another tree runs: what runs and which models answer is that tree's choice.
+
+    Args:
+        settings: the settings of the project, whose limits hold.
+        of_tree: the settings of the tree.
+    """
+    answers = {name: getattr(of_tree, name) for name in _ANSWERS if not _is_set_up(name, settings)}
+    return choose_base_suites(settings, of_tree).model_copy(update=answers)
+
+
+def _is_set_up(name: str, settings: Settings) -> bool:
+    """Whether what keeps the keys of models uses the setting, once for all runs."""
+    return name == "model_base_url" and hides_keys(settings)
+
+
+def list_fixed_settings(settings: Settings, of_tree: Settings) -> list[str]:
+    """The settings that decide results, differ in another tree and are used once for all runs of a command."""
+    names = ["env_file", *(name for name in _ANSWERS if _is_set_up(name, settings))]
+    decides = (each for each in FEATURE_SETTINGS if Effect.DECIDES_RESULTS in each.effects or each.condition)
+    names += (each.name for each in decides)
+    return [name for name in names if getattr(settings, name) != getattr(of_tree, name)]
 
 
 async def plan_base_suites(tree: Path, settings: Settings, plan: Plan, *, environ: Mapping[str, str]) -> Plan:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
-from anyio import to_thread
 
 from scoregate.errors import ScoregateError
-from scoregate.features.interventions.cause.hunks import ChangedFile, Hunk, find_hunks, revert_hunks
+from scoregate.features.interventions.cause.change import Change, read_change
+from scoregate.features.interventions.cause.hunks import Hunk, revert_hunks
 from scoregate.features.interventions.cause.measured_trees import Tree
 from scoregate.features.interventions.cause.search import Cause, NoSingleCause, NotReproduced, Outcome, find_cause
 from scoregate.features.interventions.declare import SLOT
 from scoregate.features.interventions.edited_trees.edited_runs import STOPPED, Contents, EditedRuns
 from scoregate.features.interventions.edited_trees.edits import Broken
-from scoregate.features.interventions.edited_trees.measuring_files import is_measuring_file
-from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
+from scoregate.features.interventions.edited_trees.tree_copy import open_tree_copy
 from scoregate.kernel.compare.comparison import Comparison
 from scoregate.kernel.gate.fallen import list_relative_findings
 from scoregate.kernel.host import git
@@ -27,7 +25,6 @@ from scoregate.kernel.job.steps import Work
 from scoregate.kernel.judge.judgement import Judged
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.limit_fields import replays_calls
-from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.records import record
@@ -37,7 +34,6 @@ from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
 
 _MOST_CASES, _FULL_RUNS, _FEWEST_TRIALS, _COPIES = 40, 3, 200, 2
-_MOST_FILES = 300
 
 
 @record
@@ -85,14 +81,18 @@ EXPLANATION: Slot[Explanation] = Slot(SLOT, Explanation)
 
 
 def list_suites(work: Work, judged: Judged) -> frozenset[str]:
-    """The suites for which a gate on changes fails. Forks have no keys to measure more, so they have none."""
-    if judged.comparison.base is None or replays_calls(work.settings):
-        return frozenset()
-    findings = list_relative_findings(judged.verdict, [check for step in judged.steps for check in step.checks])
-    subject = work.ports.reporting.context.subject
+    """The suites for which a gate on changes fails, or can't be measured although cases fail newly.
+
+    Forks have no keys to measure more, so they have none.
+    """
+    comparison, subject = judged.comparison, work.ports.reporting.context.subject
     is_fork = subject is not None and subject.read_only
-    failed = {each.suite for each in findings if each.conclusion is Conclusion.FAILED and each.suite is not None}
-    return frozenset() if is_fork else frozenset(failed)
+    if comparison.base is None or is_fork or replays_calls(work.settings):
+        return frozenset()
+    fallen = {comparison.run.suites[each.suite].label for each in comparison.newly_failing}
+    findings = list_relative_findings(judged.verdict, [check for step in judged.steps for check in step.checks])
+    wanted = (each.suite for each in findings if each.conclusion is Conclusion.FAILED or each.suite in fallen)
+    return frozenset(each for each in wanted if each is not None)
 
 
 async def explain_drop(
@@ -126,11 +126,11 @@ async def explain_drop(
         return Explanation(reason=f"the baseline's commit is not in this repository ({git.FETCH_ADVICE})")
     try:
         async with open_tree_copy(ports.root, settings) as copy:
-            change = await _read_change(copy, base, plan, settings, ports, comparison)
+            change = await read_change(copy, base, plan, settings, ports, comparison)
         if not change.hunks:
             return Explanation(reason="no file that can be reverted differs", not_reverted=change.left_out)
         most = most_trials or max(_FEWEST_TRIALS, _FULL_RUNS * _count_cases(comparison.run, fell))
-        runs = EditedRuns(plan, settings, ports)
+        runs = EditedRuns(plan, settings, ports, planned_from=change.planned_from)
         async with runs.open_copies(_COPIES):
             trees = _RevertedTrees(change, runs, [*fell, *controls])
             names = list(trees.cases)
@@ -143,7 +143,7 @@ async def explain_drop(
     )
 
 
-def _describe(outcome: Outcome, change: _Change, trials: int, *, is_stopped: bool) -> Explanation:
+def _describe(outcome: Outcome, change: Change, trials: int, *, is_stopped: bool) -> Explanation:
     if isinstance(outcome, Cause):
         return Explanation(
             tuple(_list_lines(change.hunks[each] for each in outcome.hunks)),
@@ -203,56 +203,11 @@ def _count_cases(run: Run, fell: Sequence[FailingCase]) -> int:
     return sum(len(set(suite.columns.hashes)) for suite in run.suites if suite.label in labels)
 
 
-@record
-class _Change:
-    """The hunks that can be reverted, the contents of their files now, and the files that can't be reverted."""
-
-    hunks: tuple[Hunk, ...]
-    heads: Mapping[str, bytes | None]
-    left_out: tuple[str, ...]
-
-
-async def _read_change(
-    copy: TreeCopy, base: str, plan: Plan, settings: Settings, ports: Ports, comparison: Comparison
-) -> _Change:
-    """The change since a commit, in files that the suites were recorded to read, if that is known."""
-    added = await git.read_output(copy.top, "ls-files", "--others", "--exclude-standard", "-z")
-    paths = [os.fsdecode(each) for each in (added or b"").split(b"\0") if each]
-    paths = [*(await git.list_differing_files(copy.top, base) or ()), *paths]
-    tree = await read_project_tree(ports.root, settings)
-    folder = find_folder(ports.root, tree) if tree is not None else ""
-    used = _list_used(comparison)
-    files, left_out = list[ChangedFile](), list[str]()
-    for path in paths[:_MOST_FILES]:
-        is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
-        if used is not None and path not in used and not is_missing:
-            continue
-        if tree is None or is_measuring_file(path, plan, tree, folder):
-            left_out.append(path)
-            continue
-        old = await git.read_output(copy.top, "cat-file", "--filters", f"{base}:{path}")
-        new = await to_thread.run_sync(copy.read, path)
-        if new is None and not is_missing:
-            left_out.append(path)  # a link or a submodule
-        elif old != new:
-            files.append(ChangedFile(path, old, new))
-    hunks = await to_thread.run_sync(find_hunks, files)
-    return _Change(hunks, {each.path: each.head for each in files}, (*left_out, *paths[_MOST_FILES:][:10]))
-
-
-def _list_used(comparison: Comparison) -> frozenset[str] | None:
-    """The files that suites read on either side; None if that is not known of all of them."""
-    sides = [comparison.run.dependencies, *([comparison.base.dependencies] if comparison.base is not None else [])]
-    if any(not each.is_recorded or any(script.unknown for script in each.scripts) for each in sides):
-        return None
-    return frozenset(each.table[use].path for each in sides for script in each.scripts for use in script.uses)
-
-
 @dataclass
 class _RevertedTrees:
     """Runs cases in trees of which hunks are reverted."""
 
-    change: _Change
+    change: Change
     runs: EditedRuns
     fallen_and_controls: Sequence[FailingCase]
     trials: int = 0

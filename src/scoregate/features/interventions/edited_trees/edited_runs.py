@@ -96,6 +96,7 @@ class EditedRuns:
         spent: what the runs have asked of models.
         timeout_s: how long a script may take; None for the time of the settings.
         state: the state of the work tree that is measured; empty before the first copy.
+        planned_from: the files that decide what runs: if one of them is edited, its copy has a plan of its own.
     """
 
     plan: Plan
@@ -104,6 +105,7 @@ class EditedRuns:
     spent: Spent = field(default_factory=Spent)
     timeout_s: float | None = None
     state: str = ""
+    planned_from: frozenset[str] = frozenset()
 
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _free: list[_Workplace] = field(default_factory=list)
@@ -128,9 +130,11 @@ class EditedRuns:
             if place.problem:
                 raise GitError(place.problem, advice="Run the command again.")
             await to_thread.run_sync(place.copy.write, contents)
+            plan, settings = place.plan, self.settings
+            if self.planned_from & contents.keys():
+                settings, plan = await self.ports.plan_by_tree(self.plan, place.copy.root, settings)
             # Suites of the copy that open a file of the work tree itself would not see the edit: they have no results.
-            plan = replace(change(place.plan), head=None if finds_uses else self.plan.root)
-            settings = self.settings
+            plan = replace(change(plan), head=None if finds_uses else self.plan.root)
             if finds_uses:
                 settings = settings.model_copy(update={"affected": True})
             elif self.timeout_s is not None:

@@ -104,6 +104,11 @@ def runs_elsewhere(settings: object) -> bool:
     return any(each.of(settings) != each.default for each in list_settings(Effect.MOVES_SUITES))
 
 
+def hides_keys(settings: object) -> bool:
+    """Whether suites get no keys of models."""
+    return any(each.hides_keys(settings) for each in FEATURES)
+
+
 def replays_calls(settings: object) -> bool:
     """Whether recorded calls are the answers of models."""
     return any(each.replays_calls(settings) for each in FEATURES)
