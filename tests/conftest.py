@@ -35,7 +35,8 @@ TESTS = Path(__file__).parent
 MARKERS = {
     "container": ("e2e/container/",),
     "network": (
-        "e2e/", "features/setup/test_install.py", "features/setup/test_install_layouts.py",
+        "e2e/", "features/interventions/test_blame_packages.py",
+        "features/setup/test_install.py", "features/setup/test_install_layouts.py",
         "features/setup/test_install_node.py", "integration/foreign/", "integration/frameworks/",
         "integration/migrate/",
         "integration/mcp_servers/test_reference_servers.py", "integration/ragas/", "integration/traces/",
@@ -63,6 +64,7 @@ MARKERS = {
         "features/arms/test_skills.py", "features/comments/test_jobs.py", "features/costs/test_estimates.py",
         "features/forks/test_jobs.py", "features/history/test_jobs.py", "features/history/test_shared_history.py",
         "features/interventions/test_bad_input.py", "features/interventions/test_blame.py",
+        "features/interventions/test_blame_packages.py",
         "features/interventions/test_model_calls.py", "features/interventions/test_mutate.py",
         "features/otlp/", "features/resume/", "features/setup/test_install.py",
         "features/setup/test_install_layouts.py", "features/setup/test_install_node.py", "features/skip_label/",

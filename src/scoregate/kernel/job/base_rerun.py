@@ -81,7 +81,13 @@ async def rerun_baseline(
 
 
 async def plan_in_tree(
-    plan: Plan, tree: Path, settings: Settings, environ: Mapping[str, str], identity: Identity | None
+    plan: Plan,
+    tree: Path,
+    settings: Settings,
+    environ: Mapping[str, str],
+    identity: Identity | None,
+    *,
+    made_from: Path | None = None,
 ) -> Plan:
     """The plan in another work tree of the project, whose processes must open no file of this one.
 
@@ -91,20 +97,29 @@ async def plan_in_tree(
         settings: the settings of the project.
         environ: the host's environment, of which processes get a part.
         identity: the user that lists what Python imports; None for the host's own.
+        made_from: the project in the tree that the interpreter's environment was made from; None for this one.
 
     Raises:
         GitError: git can't list the files here.
     """
     visible = visible_environment(environ)
     move_text = (await open_head_checkout(plan.root, settings)).make_mover(tree, visible)
-    found = await find_import_folders(plan.interpreter, root=plan.root, environ=visible, identity=identity)
+    home = made_from or plan.root
+    found = await find_import_folders(plan.interpreter, root=home, environ=visible, identity=identity)
+    found = found.move_installed(home, plan.root)
     moved = move_plan(plan, tree, imports=found, environ=visible, move_text=move_text)
     link_node_packages(moved, plan)
     return moved
 
 
 async def plan_by_tree(
-    plan: Plan, tree: Path, settings: Settings, environ: Mapping[str, str], identity: Identity | None
+    plan: Plan,
+    tree: Path,
+    settings: Settings,
+    environ: Mapping[str, str],
+    identity: Identity | None,
+    *,
+    made_from: Path | None = None,
 ) -> tuple[Settings, Plan]:
     """Like `plan_in_tree`, with what the settings of the other tree choose to run; also these settings.
 
@@ -117,7 +132,7 @@ async def plan_by_tree(
         raise SettingsError("the settings can't be read")
     settings = choose_tree_settings(settings, of_tree)
     plan = await plan_base_suites(tree, settings, plan, environ=environ)
-    return settings, await plan_in_tree(plan, tree, settings, environ, identity)
+    return settings, await plan_in_tree(plan, tree, settings, environ, identity, made_from=made_from)
 
 
 async def _with_base_suites(plan: Plan, settings: Settings, tree: Path, environ: Mapping[str, str]) -> Plan:

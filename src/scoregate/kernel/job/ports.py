@@ -44,6 +44,25 @@ class RecordPlan(Protocol):
     ) -> Run: ...
 
 
+class PrepareSuites(Protocol):
+    """Creates the environment of suites, from the files of another work tree if one is given."""
+
+    def __call__(
+        self, settings: Settings, sources: Sequence[SuiteSource], *, tree: Path | None = None
+    ) -> Awaitable[Interpreter]: ...
+
+
+class PlanByTree(Protocol):
+    """Moves a plan into another work tree, with what the settings there choose to run; these are returned as well.
+
+    The interpreter was made from the files of a third tree, if there is one.
+    """
+
+    async def __call__(
+        self, plan: Plan, tree: Path, settings: Settings, *, made_from: Path | None = None
+    ) -> tuple[Settings, Plan]: ...
+
+
 class SettleRun(Protocol):
     """Kills processes that suites left, and undoes forbidden changes; writes the run again with a notice of them."""
 
@@ -95,7 +114,7 @@ class Ports:
         record: runs a plan here.
         rerun: runs a plan in the base's tree.
         move_plan: moves a plan into another work tree of the project; its processes must open no file of this one.
-        plan_by_tree: the same with what the settings of that tree choose to run; also these settings.
+        plan_by_tree: the same with what the settings of that tree choose to run.
         read_previous_run: reads the run that the next one replaces, if it belongs to the same history.
         amend: writes a recorded run again, without its cases.
         settle: runs after the last suite.
@@ -110,11 +129,11 @@ class Ports:
 
     root: Path
     discover: Callable[[Settings], Awaitable[DiscoveredSuites]]
-    prepare: Callable[[Settings, Sequence[SuiteSource]], Awaitable[Interpreter]]
+    prepare: PrepareSuites
     record: RecordPlan
     rerun: RerunPlan
     move_plan: Callable[[Plan, Path, Settings], Awaitable[Plan]]
-    plan_by_tree: Callable[[Plan, Path, Settings], Awaitable[tuple[Settings, Plan]]]
+    plan_by_tree: PlanByTree
     read_previous_run: Callable[[], Awaitable[Run | None]]
     amend: AmendRun
     settle: SettleRun

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -26,8 +28,8 @@ from scoregate.kernel.judge.judgement import Baseline
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import COMMAND_LINE
 from scoregate.kernel.run.discovery import FindSuites, discover, find_suites
-from scoregate.kernel.run.interpreter import SuiteHost
-from scoregate.kernel.run.plan import Plan
+from scoregate.kernel.run.interpreter import Interpreter, SuiteHost
+from scoregate.kernel.run.plan import Plan, SuiteSource
 from scoregate.kernel.run.recording import Observer, Recorder
 from scoregate.kernel.run.variables import read_env_file
 from scoregate.kernel.types.runs.run import Run
@@ -83,7 +85,7 @@ async def open_ports(
             yield Ports(
                 root=root,
                 discover=partial(discover, root, environ=suite_environ, skip_missing=context.skips_missing, find=find),
-                prepare=partial(prepare, load, host),
+                prepare=partial(_prepare, load, host),
                 record=record,
                 rerun=partial(_rerun_baseline, context, load, recorder, record, identity, find),
                 move_plan=partial(_move_plan, suite_environ, identity),
@@ -181,6 +183,21 @@ def _budget_environment(settings: Settings, scratch: Path, identity: Identity | 
     return {"SCOREGATE_SPENT": str(spent)}
 
 
+def _prepare(
+    load: LoadSteps,
+    host: SuiteHost,
+    settings: Settings,
+    sources: Sequence[SuiteSource],
+    *,
+    tree: Path | None = None,
+) -> Awaitable[Interpreter]:
+    if tree is not None:
+        scratch = Path(tempfile.mkdtemp(prefix="tree-", dir=host.scratch))
+        scratch.chmod(0o711)  # the users of suites may enter it
+        host = replace(host, root=tree, scratch=scratch)
+    return prepare(load, host, settings, sources)
+
+
 async def _move_plan(
     environ: Mapping[str, str], identity: Identity | None, plan: Plan, tree: Path, settings: Settings
 ) -> Plan:
@@ -190,11 +207,17 @@ async def _move_plan(
 
 
 async def _plan_by_tree(
-    environ: Mapping[str, str], identity: Identity | None, plan: Plan, tree: Path, settings: Settings
+    environ: Mapping[str, str],
+    identity: Identity | None,
+    plan: Plan,
+    tree: Path,
+    settings: Settings,
+    *,
+    made_from: Path | None = None,
 ) -> tuple[Settings, Plan]:
     from scoregate.kernel.job.base_rerun import plan_by_tree
 
-    return await plan_by_tree(plan, tree, settings, environ, identity)
+    return await plan_by_tree(plan, tree, settings, environ, identity, made_from=made_from)
 
 
 async def _rerun_baseline(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from anyio import to_thread
 
@@ -17,6 +19,7 @@ from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import OWN_FILE, SHARED_FILE
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
+from scoregate.kernel.run.dependencies.shared_files import PACKAGE_LISTS, PACKAGE_LOCKS
 from scoregate.kernel.run.discovery import list_fixed_settings
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.tree_settings import load_tree_settings
@@ -30,16 +33,29 @@ class Change:
     """A change.
 
     Attributes:
-        hunks: what can be reverted.
-        heads: the contents of their files now.
-        left_out: the files that can't be reverted, or not all of it.
-        planned_from: the files of the hunks that decide what runs.
+        files: what can be reverted, as a whole or in parts.
+        left_out: the files that can't be, or not all of it.
+        planned_from: those of the files that decide what runs.
+        installed_from: those from which the environment of the suites is made.
     """
 
-    hunks: tuple[Hunk, ...]
-    heads: Mapping[str, bytes | None]
+    files: tuple[ChangedFile, ...]
     left_out: tuple[str, ...]
-    planned_from: frozenset[str]
+    planned_from: frozenset[str] = frozenset()
+    installed_from: frozenset[str] = frozenset()
+
+    def find_hunks(self) -> tuple[Hunk, ...]:
+        """The parts that can be reverted."""
+        return find_hunks(self.files)
+
+    def list_bases(self, paths: frozenset[str]) -> Mapping[str, bytes | None]:
+        """The contents of some files before the change."""
+        return {each.path: each.base for each in self.files if each.path in paths}
+
+    def without_packages(self) -> Change:
+        """The change in other files than those from which the environment is made."""
+        files = tuple(each for each in self.files if each.path not in self.installed_from)
+        return replace(self, files=files, left_out=(*self.left_out, *sorted(self.installed_from)))
 
 
 async def read_change(
@@ -54,13 +70,16 @@ async def read_change(
     paths = [*(await git.list_differing_files(copy.top, base) or ()), *paths]
     tree = await read_project_tree(ports.root, settings)
     folder = find_folder(ports.root, tree) if tree is not None else ""
-    used, own_files = _list_used(comparison), [f"{folder}/{name}".lstrip("/") for name in (OWN_FILE, SHARED_FILE)]
-    files, of_settings, left_out = list[ChangedFile](), list[ChangedFile](), list[str]()
+    used, own_files = _list_used(comparison), {f"{folder}/{name}".lstrip("/") for name in (OWN_FILE, SHARED_FILE)}
+    is_made = any(word.startswith(f"{ports.scratch}/") for word in plan.interpreter.argv)  # by scoregate, and not found
+    files, left_out, installed = list[ChangedFile](), list[str](), set[str]()
     for path in paths[:_MOST_FILES]:
         is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
         if used is not None and path not in (*used, *own_files) and not is_missing:
             continue
-        if tree is None or (path not in own_files and is_measuring_file(path, plan, tree, folder)):
+        is_package_file = is_made and path not in own_files and _matches(path, (*PACKAGE_LISTS, *PACKAGE_LOCKS))
+        is_own = is_package_file or path in own_files
+        if tree is None or (not is_own and is_measuring_file(path, plan, tree, folder)):
             left_out.append(path)
             continue
         old = await git.read_output(copy.top, "cat-file", "--filters", f"{base}:{path}")
@@ -68,16 +87,15 @@ async def read_change(
         if new is None and not is_missing:
             left_out.append(path)  # a link or a submodule
         elif old != new:
-            (of_settings if path in own_files else files).append(ChangedFile(path, old, new))
-    chosen, others = await _choose_settings(of_settings, files, copy, plan, settings, ports)
-    files += chosen
-    hunks = await to_thread.run_sync(find_hunks, files)
-    return Change(
-        hunks,
-        {each.path: each.head for each in files},
-        (*left_out, *others, *paths[_MOST_FILES:][:10]),
-        frozenset(each.path for each in chosen),
-    )
+            files.append(ChangedFile(path, old, new, is_whole=is_package_file and _matches(path, PACKAGE_LOCKS)))
+            installed |= {path} if is_package_file else set()
+    change = Change(tuple(files), (*left_out, *paths[_MOST_FILES:][:10]), installed_from=frozenset(installed))
+    return await _add_settings(change, own_files, copy, plan, settings, ports, is_made=is_made)
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    folder, _, name = path.rpartition("/")
+    return any(fnmatchcase(name, pattern) for pattern in patterns) or folder.endswith("requirements")
 
 
 def _list_used(comparison: Comparison) -> frozenset[str] | None:
@@ -88,33 +106,36 @@ def _list_used(comparison: Comparison) -> frozenset[str] | None:
     return frozenset(each.table[use].path for each in sides for script in each.scripts for use in script.uses)
 
 
-async def _choose_settings(
-    files: list[ChangedFile],
-    others: list[ChangedFile],
-    copy: TreeCopy,
-    plan: Plan,
-    settings: Settings,
-    ports: Ports,
-) -> tuple[list[ChangedFile], list[str]]:
-    """The files of settings that can be reverted, and those that can't be, or not all of it.
-
-    They can be if the same suites are there once everything is reverted.
-    """
+async def _add_settings(
+    change: Change, own_files: set[str], copy: TreeCopy, plan: Plan, settings: Settings, ports: Ports, *, is_made: bool
+) -> Change:
+    """The change with what its files of settings decide; without them if the suites would be gone in the base."""
+    files = [each for each in change.files if each.path in own_files]
     if not files:
-        return [], []
-    paths = [each.path for each in files]
-    await to_thread.run_sync(copy.write, {each.path: each.base for each in (*files, *others)})
+        return change
+    names = frozenset(each.path for each in files)
+    await to_thread.run_sync(copy.write, {each.path: each.base for each in change.files})
     of_base = load_tree_settings(copy.root, settings, ports.reporting.context.environ)
-    if of_base is None or settings.proposed is not None:  # else what runs is the base's choice already
-        return [], paths
-    if of_base.file_values == settings.file_values:
-        return [], [each.path for each in files if _has_other_tables(each)]
-    _, of_settings = await ports.plan_by_tree(plan, copy.root, settings)
+    if of_base is None or settings.proposed is not None or not await _has_suites(copy, plan, settings, ports):
+        # In the second case, what runs is the base's choice already.
+        others = tuple(each for each in change.files if each.path not in names)
+        return replace(change, files=others, left_out=(*change.left_out, *sorted(names)))
+    is_fixed = bool(list_fixed_settings(settings, of_base))
+    packages = {each.path for each in files if _has_other_tables(each)}
+    left_out = names if is_fixed else frozenset[str]() if is_made else packages
+    return replace(
+        change,
+        left_out=(*change.left_out, *sorted(left_out)),
+        planned_from=names,
+        installed_from=change.installed_from | (packages if is_made else set()),
+    )
+
+
+async def _has_suites(copy: TreeCopy, plan: Plan, settings: Settings, ports: Ports) -> bool:
+    """Whether a copy has the same suites by its own settings."""
     moved = await ports.move_plan(plan, copy.root, settings)
-    if {each.name for each in moved.launches} - {each.name for each in of_settings.launches}:
-        return [], paths
-    is_fixed = list_fixed_settings(settings, of_base)
-    return files, [each.path for each in files if is_fixed or _has_other_tables(each)]
+    _, of_tree = await ports.plan_by_tree(plan, copy.root, settings)
+    return {each.name for each in moved.launches} <= {each.name for each in of_tree.launches}
 
 
 def _has_other_tables(file: ChangedFile) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
+from anyio import to_thread
 
 from scoregate.errors import ScoregateError
 from scoregate.features.interventions.cause.change import Change, read_change
@@ -127,44 +128,48 @@ async def explain_drop(
     try:
         async with open_tree_copy(ports.root, settings) as copy:
             change = await read_change(copy, base, plan, settings, ports, comparison)
-        if not change.hunks:
+        if not change.files:
             return Explanation(reason="no file that can be reverted differs", not_reverted=change.left_out)
         most = most_trials or max(_FEWEST_TRIALS, _FULL_RUNS * _count_cases(comparison.run, fell))
-        runs = EditedRuns(plan, settings, ports, planned_from=change.planned_from)
+        runs = EditedRuns(plan, settings, ports, planned_from=change.planned_from, installed_from=change.installed_from)
         async with runs.open_copies(_COPIES):
-            trees = _RevertedTrees(change, runs, [*fell, *controls])
+            try:
+                await runs.install(change.list_bases(change.installed_from))
+            except ScoregateError:  # a package that is not there any more, for example
+                change = change.without_packages()
+            trees = _RevertedTrees(change, await to_thread.run_sync(change.find_hunks), runs, [*fell, *controls])
             names = list(trees.cases)
-            ports.print_line(f"Reverting parts of {number_format.count(len(change.hunks), 'hunk')} to find the cause.")
-            outcome = await find_cause(change.hunks, names[: len(fell)], names[len(fell) :], trees.measure, most)
+            ports.print_line(f"Reverting parts of {number_format.count(len(trees.hunks), 'hunk')} to find the cause.")
+            outcome = await find_cause(trees.hunks, names[: len(fell)], names[len(fell) :], trees.measure, most)
     except ScoregateError as error:
         return Explanation(reason=error.message)
-    return replace(
-        _describe(outcome, change, trees.trials, is_stopped=ports.stop.is_set()), fell=len(comparison.newly_failing)
-    )
+    return replace(_describe(outcome, trees, is_stopped=ports.stop.is_set()), fell=len(comparison.newly_failing))
 
 
-def _describe(outcome: Outcome, change: Change, trials: int, *, is_stopped: bool) -> Explanation:
+def _describe(outcome: Outcome, trees: _RevertedTrees, *, is_stopped: bool) -> Explanation:
+    left_out = tuple(dict.fromkeys(trees.change.left_out))
     if isinstance(outcome, Cause):
         return Explanation(
-            tuple(_list_lines(change.hunks[each] for each in outcome.hunks)),
+            tuple(_list_lines(trees.hunks[each] for each in outcome.hunks)),
             restored=outcome.restored,
             cases=outcome.cases,
             p=outcome.p,
             is_only=outcome.is_only,
-            others=tuple(_list_lines(change.hunks[each] for each in outcome.alternative)),
+            others=tuple(_list_lines(trees.hunks[each] for each in outcome.alternative)),
             breaks_others=outcome.breaks_others,
-            not_reverted=change.left_out,
-            trials=trials,
+            not_reverted=left_out,
+            trials=trees.trials,
         )
     if isinstance(outcome, NoSingleCause):
         reason = "no single change explains it"
     elif is_stopped:
         reason = f"not decided: {STOPPED}"
     elif isinstance(outcome, NotReproduced):
-        reason = "in further trials, the cases do not fall again"
+        anyway = "the cases also fail if everything that can be reverted is"
+        reason = anyway if outcome.fails_anyway else "in further trials, the cases do not fall again"
     else:
         reason = f"not decided: {outcome.reason}"
-    return Explanation(reason=reason, not_reverted=change.left_out, trials=trials)
+    return Explanation(reason=reason, not_reverted=left_out, trials=trees.trials)
 
 
 def _list_lines(hunks: Iterable[Hunk]) -> Iterator[RevertedLines]:
@@ -208,6 +213,7 @@ class _RevertedTrees:
     """Runs cases in trees of which hunks are reverted."""
 
     change: Change
+    hunks: Sequence[Hunk]
     runs: EditedRuns
     fallen_and_controls: Sequence[FailingCase]
     trials: int = 0
@@ -239,6 +245,7 @@ class _RevertedTrees:
     def _edit(self, tree: Tree) -> Contents:
         chosen: dict[str, list[Hunk]] = {}
         for number in sorted(tree):
-            hunk = self.change.hunks[number]
+            hunk = self.hunks[number]
             chosen.setdefault(hunk.path, []).append(hunk)
-        return {path: revert_hunks(self.change.heads[path], hunks) for path, hunks in chosen.items()}
+        heads = {each.path: each.head for each in self.change.files}
+        return {path: revert_hunks(heads[path], hunks) for path, hunks in chosen.items()}

@@ -25,11 +25,13 @@ class ChangedFile:
         path: relative to the top of the repository, with slashes.
         base: its content before the change; None if the change adds the file.
         head: its content after the change; None if the change deletes it.
+        is_whole: whether a part of it can't be reverted.
     """
 
     path: str
     base: bytes | None
     head: bytes | None
+    is_whole: bool = False
 
 
 @record
@@ -84,6 +86,7 @@ def _find_in_file(file: ChangedFile, *, is_coarse: bool = False) -> Iterator[Hun
     elif base is None:
         yield Hunk(file.path, (1, max(1, head.count(b"\n") + (not head.endswith(b"\n")))), is_added=True)
     elif base != head:
+        is_coarse = is_coarse or file.is_whole
         yield from _make_hunks(file.path, base, head, [(0, 0, 0, 0)] if is_coarse else _find_ranges(base, head))
 
 

@@ -68,7 +68,13 @@ class NoSingleCause:
 
 @record
 class NotReproduced:
-    """The cases don't fall in fresh trials, compared with the tree in which everything is reverted."""
+    """The cases don't fall in fresh trials, compared with the tree in which everything is reverted.
+
+    Attributes:
+        fails_anyway: whether they fail in both.
+    """
+
+    fails_anyway: bool = False
 
 
 @record
@@ -130,7 +136,8 @@ class _Search:
     async def run(self) -> Outcome:
         """Find a set of units that restores most cases and claim it; then one for the rest, and so on."""
         if not self.fell or not await self._is_reproduced():
-            return NotReproduced()
+            trials = self.trees.list_trials(self.head, self.fell)
+            return NotReproduced(2 * trials.count(False) > len(trials) > 0)
         chosen, cases, p, claim = self.head, self.good, 0.0, Claim(self.trees, self.good)
         while not chosen or len(cases) > _LEFT * len(self.good):
             try:

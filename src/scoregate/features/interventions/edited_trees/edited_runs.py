@@ -6,6 +6,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import anyio
 from anyio import to_thread
@@ -17,6 +18,7 @@ from scoregate.kernel.gate.run_rules import find_script_failures
 from scoregate.kernel.job.fresh_trials import FailingCase, group_cases
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.settings import Settings
+from scoregate.kernel.run.interpreter import Interpreter
 from scoregate.kernel.run.plan import Plan, make_plan, restrict_plan
 from scoregate.kernel.run.tree_settings import merge_suite_gates
 from scoregate.kernel.types.evaluation import Usage
@@ -85,6 +87,14 @@ class _Workplace:
     problem: str = ""
 
 
+@record
+class _Environment:
+    """The Python that runs suites, and the project in the tree that it was made from; None for the user's own."""
+
+    interpreter: Interpreter
+    tree: Path | None = None
+
+
 @dataclass
 class EditedRuns:
     """Runs suites in copies of the work tree. Each copy holds one edit at a time.
@@ -97,6 +107,7 @@ class EditedRuns:
         timeout_s: how long a script may take; None for the time of the settings.
         state: the state of the work tree that is measured; empty before the first copy.
         planned_from: the files that decide what runs: if one of them is edited, its copy has a plan of its own.
+        installed_from: the files from which the environment of the suites is made: the same with its interpreter.
     """
 
     plan: Plan
@@ -106,10 +117,13 @@ class EditedRuns:
     timeout_s: float | None = None
     state: str = ""
     planned_from: frozenset[str] = frozenset()
+    installed_from: frozenset[str] = frozenset()
 
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _free: list[_Workplace] = field(default_factory=list)
     _limit: anyio.Semaphore | None = None
+    _made: dict[frozenset[tuple[str, bytes | None]], _Environment | ScoregateError] = field(default_factory=dict)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     @asynccontextmanager
     async def open_run(
@@ -131,8 +145,10 @@ class EditedRuns:
                 raise GitError(place.problem, advice="Run the command again.")
             await to_thread.run_sync(place.copy.write, contents)
             plan, settings = place.plan, self.settings
-            if self.planned_from & contents.keys():
-                settings, plan = await self.ports.plan_by_tree(self.plan, place.copy.root, settings)
+            if (self.planned_from | self.installed_from) & contents.keys():
+                made = await self.install(contents)
+                plan = replace(self.plan, interpreter=made.interpreter)
+                settings, plan = await self.ports.plan_by_tree(plan, place.copy.root, settings, made_from=made.tree)
             # Suites of the copy that open a file of the work tree itself would not see the edit: they have no results.
             plan = replace(change(plan), head=None if finds_uses else self.plan.root)
             if finds_uses:
@@ -142,6 +158,30 @@ class EditedRuns:
             run = await self.ports.record(plan, settings, plan.notices, folder=folder or _name_folder(place.number))
             await to_thread.run_sync(self.spent.add, run)
             yield run
+
+    async def install(self, contents: Contents) -> _Environment:
+        """The environment of the suites by edited files, which is made once for the same ones.
+
+        Raises:
+            ScoregateError: it can't be made.
+        """
+        files = frozenset((path, content) for path, content in contents.items() if path in self.installed_from)
+        if not files:
+            return _Environment(self.plan.interpreter)
+        async with self._lock:
+            if files not in self._made:
+                copy = await self._copy_tree(self._stack)
+                try:
+                    await to_thread.run_sync(copy.write, dict(files))
+                    sources = [each.source for each in self.plan.launches]
+                    interpreter = await self.ports.prepare(self.settings, sources, tree=copy.root)
+                    self._made[files] = _Environment(interpreter, copy.root)
+                except ScoregateError as error:
+                    self._made[files] = error
+        made = self._made[files]
+        if isinstance(made, ScoregateError):
+            raise made
+        return made
 
     @asynccontextmanager
     async def _take_copy(self) -> AsyncIterator[_Workplace]:
@@ -165,12 +205,16 @@ class EditedRuns:
     async def _open_copy(self, number: int) -> _Workplace:
         stack = AsyncExitStack()
         self._stack.push_async_callback(stack.aclose)
+        copy = await self._copy_tree(stack)
+        return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings), stack)
+
+    async def _copy_tree(self, stack: AsyncExitStack) -> TreeCopy:
         copy = await stack.enter_async_context(open_tree_copy(self.ports.root, self.settings))
         if not self.state:
             self.state = copy.state
         if copy.state != self.state:
             raise GitError("the work tree changed while it was measured", advice="Run the command again.")
-        return _Workplace(number, copy, await self.ports.move_plan(self.plan, copy.root, self.settings), stack)
+        return copy
 
     @asynccontextmanager
     async def open_copies(self, number: int) -> AsyncIterator[None]:

@@ -126,6 +126,11 @@ class ImportFolders:
     named: tuple[Path, ...] = ()
     installed: tuple[Path, ...] = ()
 
+    def move_installed(self, root: Path, other: Path) -> ImportFolders:
+        """The folders with those that its environment adds in another work tree of the project."""
+        tops = _find_tops(root, other)
+        return replace(self, installed=tuple(_move_path(each, *tops) for each in self.installed))
+
     def move(self, root: Path, tree: Path, own: Iterable[str]) -> str:
         """The PYTHONPATH of a script in another tree, in the order of the script's here; empty if none is needed.
 

@@ -12,20 +12,17 @@ from scoregate.kernel.judge.archive.folder import open_nofollow
 from scoregate.kernel.run.dependencies.tree import Tree
 from scoregate.kernel.types.relative_paths import is_below
 
+# Which packages of Python are installed: those that people write, and those that tools write.
+PACKAGE_LISTS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", ".python-version", "uv.toml"),
+    *("*requirements*.txt", "*requirements*.in", "*constraints*.txt"),
+)
+PACKAGE_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml")
 # How the packages of suites are installed, and the jobs that run them.
 SHARED_FILES = (
-    *(
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "*requirements*.txt",
-        "*requirements*.in",
-        "*constraints*.txt",
-        "*.lock",
-        "*-lock.*",
-    ),
-    *("Pipfile", "pylock*.toml", "package.json", ".npmrc", ".yarnrc*", "uv.toml", "tsconfig*.json", "deno.json*"),
-    *(".python-version", ".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
+    *(*PACKAGE_LISTS, *PACKAGE_LOCKS, "*.lock", "*-lock.*"),
+    *("package.json", ".npmrc", ".yarnrc*", "tsconfig*.json", "deno.json*"),
+    *(".tool-versions", ".node-version", ".nvmrc", "mise.toml", ".mise.toml", "runtime.txt"),
     *("environment*.yml", "environment*.yaml", "go.mod", "go.sum", "Cargo.toml", "Makefile", "justfile", "Justfile"),
     *("noxfile.py", "tox.ini", "Dockerfile*", "*.Dockerfile", "compose*.y*ml", "docker-compose*.y*ml", "Gemfile"),
     *("hatch.toml", "pixi.toml", "poetry.toml", "pdm.toml", "bunfig.toml", "pnpm-workspace.yaml", ".pnpmfile.cjs"),
