@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from typing import Any
 
@@ -56,6 +57,25 @@ def test_each_rule_of_a_prompt_is_deleted_once(project: Project) -> None:
     project.write("evals/prompt.md", PROMPT.replace("- Mention the weather.\n", "- Mention the weather!\n"))
     since = project.scoregate("mutate", "--since", "HEAD")
     assert list_outcomes(read_result(project)) == {"Mention the weather!": "not_noticed"}, since.output
+
+
+def test_reports_show_what_other_edits_write(project: Project) -> None:
+    write_bot(project)
+    rule = "- Name prices in euros, but never <b>more</b> than 20 of them in one answer of the bot | please.\n"
+    project.write("evals/prompt.md", rule)
+    ran = project.scoregate("mutate", "--operators", "delete,negate,number")
+    units = {each["operator"]: each for each in read_result(project)["units"]}
+    assert units["delete"]["new_text"] == ""
+    assert units["negate"]["new_text"] == units["negate"]["text"].replace("never", "always"), ran.output
+    before, after = units["number"]["text"].split(" than 20 of ")
+    assert re.fullmatch(re.escape(before) + r" than (?!20 )\d+ of " + re.escape(after), units["number"]["new_text"])
+    out = project.root / "scoregate-out/mutate"
+    row = next(line for line in (out / "mutation.md").read_text(encoding="utf-8").splitlines() if "| number |" in line)
+    assert ["than 20 of" in part for part in row.split("</code> → <code>")] == [True, False]
+    assert ("<b>" in row, row.count(" | ")) == (False, 3)
+    page = (out / "mutation.html").read_text(encoding="utf-8")
+    assert "always &lt;b&gt;more" in page
+    assert " → " in next(line for line in ran.output.splitlines() if " number " in line)
 
 
 def test_without_a_gate_on_changes_what_is_seen_fails_nothing(project: Project) -> None:

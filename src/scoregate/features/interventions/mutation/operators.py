@@ -37,6 +37,16 @@ class Change:
     span: Span
     edits: tuple[tuple[int, int, str], ...]
 
+    def apply(self, text: str) -> str:
+        """What is shown, after the edits; empty if it is deleted."""
+        if self.operator is Operator.DELETE:
+            return ""
+        pieces, last = list[str](), self.span[0]
+        for start, end, new in self.edits:
+            pieces += [text[last:start], new]
+            last = end
+        return "".join((*pieces, text[last : self.span[1]]))
+
 
 def make_changes(text: str, parts: Sequence[Part], operators: Collection[Operator]) -> Iterator[Change]:
     """Every change of the text that one of the operators makes to one part, or to two neighbours."""

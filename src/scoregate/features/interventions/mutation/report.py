@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scoregate.features.interventions.mutation.mutate import MeasuredUnit, Mutation
+from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.outcomes import Score, UnitOutcome, count_score
 from scoregate.kernel.host.secrets import Redactor
 from scoregate.kernel.report.html.assets import read_source
@@ -36,6 +37,7 @@ _MEANINGS = {
     UnitOutcome.NOT_EXERCISED: "All requests and outputs are the same, so no case needs the unit.",
 }
 _SCORES = {UnitOutcome.SEEN: "a score falls", UnitOutcome.BETTER_WITHOUT: "a score rises"}
+TITLE = "Would your evals notice?"
 PAGE, RESULT = "mutation.html", "mutation.json"
 _MOST_CASES, _MOST_UNITS, _LONGEST_TEXT = 10, 200, 2_000
 _MOST_NAMES, _LONGEST_PLACE = 5, 48
@@ -144,6 +146,7 @@ def _unit_data(each: MeasuredUnit) -> dict[str, Any]:
         "file": unit.file,
         "lines": list(unit.lines),
         "text": excerpt(unit.text, _LONGEST_TEXT),
+        "new_text": excerpt(unit.new_text, _LONGEST_TEXT),
         "operator": unit.operator.value,
         "outcome": judgement.outcome.value,
         "cases": [case.name or case.case for case in judgement.cases],
@@ -158,6 +161,16 @@ def describe_place(each: MeasuredUnit, longest: int = 0) -> str:
     first, last = each.unit.lines
     place = f"{each.unit.file}:{first}" if first == last else f"{each.unit.file}:{first}-{last}"
     return f"…{place[1 - longest :]}" if longest and len(place) > longest else place
+
+
+def list_texts(each: MeasuredUnit, longest: int) -> list[str]:
+    """The text of a unit on one line, and its new one if it is not deleted; both around the place where they differ."""
+    old, new = " ".join(each.unit.text.split()), " ".join(each.unit.new_text.split())
+    if each.unit.operator is Operator.DELETE:
+        return [one_line(old, longest)]
+    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = 0 if same < longest // 2 or max(len(old), len(new)) <= longest else same - longest // 2
+    return [one_line(f"{'…' * (start > 0)}{text[start:]}", longest) or "(empty)" for text in (old, new)]
 
 
 def describe_result(each: MeasuredUnit) -> str:
@@ -200,24 +213,30 @@ def render_markdown(view: MutationView) -> str:
 
 
 def _list_lines(view: MutationView) -> Iterator[str]:
-    yield from ("## Would your evals notice?", "", str(prose(view.headline)), "")
+    yield from (f"## {TITLE}", "", str(prose(view.headline)), "")
     for note in view.notes:
         yield from (f"- {prose(note)}",)
     for title, units in view.groups:
-        headings = ["Unit", *(["Edit"] if view.has_edits else []), "Text", "Result"]
-        yield from ("", f"### {title} ({len(units):,})", "", _row(headings), _row([":--"] * len(headings)))
-        for each in units[:_MOST_UNITS]:
-            place, text = code(describe_place(each, _LONGEST_PLACE)), code(one_line(each.unit.text, 80))
-            edit = [each.unit.operator.value] if view.has_edits else []
-            yield _row([str(place), *edit, str(text), "<br>".join(str(prose(line)) for line in list_results(each))])
-        if units[_MOST_UNITS:]:
-            yield _row([f"… {len(units) - _MOST_UNITS:,} more", *[""] * (len(headings) - 1)])
+        yield from ("", f"### {title} ({len(units):,})", "", *list_rows(view, units, _MOST_UNITS))
     if view.sharp:
         yield from ("", "### Cases that notice most", "")
         yield from (f"- {code(name)}: {number_format.count(count, 'unit')}" for name, count in view.sharp)
     if view.blind:
         yield from ("", f"### Cases that notice nothing ({len(view.blind):,})", "")
         yield ", ".join(str(code(name)) for name in view.blind[:_MOST_UNITS])
+
+
+def list_rows(view: MutationView, units: Sequence[MeasuredUnit], most: int) -> Iterator[str]:
+    """The first units as a table in Markdown."""
+    headings = ["Unit", *(["Edit"] if view.has_edits else []), "Text", "Result"]
+    yield from (_row(headings), _row([":--"] * len(headings)))
+    for each in units[:most]:
+        edit = [each.unit.operator.value] if view.has_edits else []
+        text = " → ".join(str(code(text)) for text in list_texts(each, 80))
+        results = "<br>".join(str(prose(line)) for line in list_results(each))
+        yield _row([str(code(describe_place(each, _LONGEST_PLACE))), *edit, text, results])
+    if units[most:]:
+        yield _row([f"… {len(units) - most:,} more", *[""] * (len(headings) - 1)])
 
 
 def _row(cells: Sequence[str]) -> str:

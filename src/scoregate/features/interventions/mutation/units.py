@@ -31,6 +31,7 @@ class Unit:
         text: the unit alone, as the file has it.
         operator: the operator.
         edits: what it does.
+        new_text: the unit after it; empty if it is deleted.
     """
 
     file: str
@@ -38,6 +39,7 @@ class Unit:
     text: str
     operator: Operator
     edits: tuple[Edit, ...]
+    new_text: str = ""
 
 
 class _Skipped(Exception):
@@ -120,7 +122,7 @@ def _to_units(path: str, text: str, changes: Sequence[Change]) -> list[Unit]:
         start, end = each.span
         edits = tuple(Edit(path, places[a][0], places[b][0], new.encode()) for a, b, new in each.edits)
         lines = places[start][1], places[end][1]
-        unit = Unit(path, lines, text[start:end], each.operator, edits)
+        unit = Unit(path, lines, text[start:end], each.operator, edits, each.apply(text))
         units.setdefault(edits, unit)
     return [*units.values()]
 
