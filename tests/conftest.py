@@ -66,6 +66,7 @@ MARKERS = {
         "features/interventions/test_bad_input.py", "features/interventions/test_blame.py",
         "features/interventions/test_blame_packages.py",
         "features/interventions/test_model_calls.py", "features/interventions/test_mutate.py",
+        "features/interventions/test_mutate_comment.py",
         "features/otlp/", "features/resume/", "features/setup/test_install.py",
         "features/setup/test_install_layouts.py", "features/setup/test_install_node.py", "features/skip_label/",
         "features/test_knock_out.py",

@@ -26,6 +26,7 @@ from scoregate.features.interventions.edited_trees.changed_lines import list_cha
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice
+from scoregate.features.interventions.mutation.comment import publish_mutation
 from scoregate.features.interventions.mutation.mutate import MutationRequest, mutate
 from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.report import (
@@ -34,13 +35,13 @@ from scoregate.features.interventions.mutation.report import (
     MutationView,
     describe_place,
     describe_result,
+    list_texts,
     make_view,
     render_markdown,
     write_reports,
 )
 from scoregate.features.steps import load_steps
 from scoregate.kernel.judge.settings import Settings
-from scoregate.kernel.report.text import one_line
 
 _FOLDER = "mutate"
 _MOST_PRINTED, _LONGEST_PLACE = 30, 32
@@ -108,20 +109,21 @@ def command(
 
 
 async def _mutate(root: Path, settings: Settings, request: MutationRequest, since: str | None) -> MutationView:
-    """Measure the project, and write the reports: within a job, also its summary."""
-    if since is not None:
-        choice = replace(request.choice, changed=await list_changed_lines(root, since))
-    else:
-        choice = replace(request.choice, first=await list_own_changes(root, settings.base_branch))
-    request = replace(request, choice=choice)
+    """Measure the project, and write the reports: within a job, also its summary and a comment."""
+    changed = None if since is None else await list_changed_lines(root, since)
     with temporary_folder() as scratch:
         async with open_quiet_ports(root, settings, scratch) as ports:
+            context = ports.reporting.context
+            base = context.base.commit if context.base is not None else None
+            own = {} if since is not None else await list_own_changes(root, settings.base_branch, base)
+            request = replace(request, choice=replace(request.choice, changed=changed, first=own))
             settings, plan = await plan_suites(settings, ports)
-            view, context = make_view(await mutate(plan, settings, ports, load_steps, request)), ports.reporting.context
+            view = make_view(await mutate(plan, settings, ports, load_steps, request))
             await to_thread.run_sync(write_reports, view, context.out, context.redact)
             if context.connection is not None and (summary := context.connection.github.summary) is not None:
                 with summary.open("a", encoding="utf-8") as file:
                     file.write(context.redact.text(render_markdown(view)))
+            await publish_mutation(view, context)
             return view
 
 
@@ -132,7 +134,7 @@ def _print(view: MutationView, page: str) -> None:
             (
                 describe_place(each, _LONGEST_PLACE),
                 *([each.unit.operator.value] if view.has_edits else []),
-                one_line(each.unit.text, 40),
+                " → ".join(list_texts(each, 40 if each.unit.operator is Operator.DELETE else 24)),
                 describe_result(each),
             )
             for each in units[:_MOST_PRINTED]

@@ -93,9 +93,11 @@ def test_a_pull_request_of_a_fork_asks_for_no_cause(workflow: Workflow) -> None:
     assert "interventions" not in result.get("sections", {})
 
 
-def mutate(workflow: Workflow, inputs: dict[str, str] | None = None, **env: str) -> Any:
+def mutate(
+    workflow: Workflow, inputs: dict[str, str] | None = None, event: events.Event | None = None, **env: str
+) -> Any:
     step = {"uses": OURS, "with": {"command": "mutate", **(inputs or {})}, "env": env}
-    return workflow.steps(events.schedule(workflow.repo), [step])
+    return workflow.steps(event or events.schedule(workflow.repo), [step])
 
 
 def test_the_command_mutate_measures_a_suite_that_writes_into_its_tree(workflow: Workflow) -> None:
@@ -111,6 +113,20 @@ def test_the_command_mutate_measures_a_suite_that_writes_into_its_tree(workflow:
     assert "Would your evals notice?" in outcome.summary
     assert digest_tree(workflow.project.root) == before
     assert workflow.project.git("worktree", "list").count("\n") == 1
+    assert workflow.owners == {OWNER}
+
+
+def test_a_pull_request_gets_one_comment_with_what_nothing_notices(workflow: Workflow) -> None:
+    write_bot(workflow.project, GATES)
+    workflow.commit()
+    pull = open_change(workflow)
+    for _ in range(2):
+        outcome = mutate(workflow, {"budget": "500 calls"}, events.pull_request(pull))
+        assert outcome.exit_code == 0, outcome.log
+        (comment,) = pull.comments
+        own = comment.body.index("**Nothing notices these parts of the change** (1):")
+        assert own < comment.body.index("Mention the weather today.")
+        assert "Would your evals notice?" in outcome.summary
     assert workflow.owners == {OWNER}
 
 

@@ -68,18 +68,17 @@ def top_rows(rows: Iterable[RowView], limit: int) -> Iterator[RowView]:
             yield row
 
 
-_MARKER = "<!-- scoregate:v1 key="
-_RUN = re.compile(r"(?:<!-- scoregate:v1 [^\n]{0,400} run=)?(\d{1,18})\.(\d{1,6})(?: -->|$)")
+_RUN = re.compile(r"(?:<!-- scoregate(?:-\w+)?:v1 [^\n]{0,400} run=)?(\d{1,18})\.(\d{1,6})(?: -->|$)")
 
 
-def marker_prefix(key: str) -> str:
-    """The beginning of every comment with this key."""
-    return f"{_MARKER}{_quote(key)} "
+def marker_prefix(key: str, name: str = "scoregate") -> str:
+    """The beginning of every comment of this name with this key."""
+    return f"<!-- {name}:v1 key={_quote(key)} "
 
 
-def marker(context: ReportContext) -> str:
+def marker(context: ReportContext, name: str = "scoregate") -> str:
     """The first line of a comment."""
-    return f"{marker_prefix(context.key)}sha={_quote(context.commit or '')} run={_quote(context.run)} -->"
+    return f"{marker_prefix(context.key, name)}sha={_quote(context.commit or '')} run={_quote(context.run)} -->"
 
 
 def parse_run(text: str) -> tuple[int, int]:

@@ -13,9 +13,12 @@ _EVERYTHING = range(1, 1 << 31)
 _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
-async def list_own_changes(root: Path, base_branch: str | None) -> dict[str, list[range]]:
+async def list_own_changes(
+    root: Path, base_branch: str | None, base_commit: str | None = None
+) -> dict[str, list[range]]:
     """The lines that the checked-out branch changes, like `list_changed_lines`; empty without a commit."""
-    base = await git.default_branch(root, base_branch)
+    is_here = base_commit is not None and await git.resolve_commit(root, base_commit) is not None
+    base = base_commit if is_here else await git.default_branch(root, base_branch)
     commit = await git.head_commit(root) if base is None else await git.merge_base(root, base, "HEAD")
     return {} if commit is None else await list_changed_lines(root, commit)
 

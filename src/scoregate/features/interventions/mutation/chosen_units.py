@@ -42,11 +42,19 @@ class Choice:
 
 @record
 class ChosenUnit:
-    """A unit with the scripts that read its file, and the number of cases whose requests contain it."""
+    """A unit that is measured.
+
+    Attributes:
+        unit: the unit.
+        scripts: the scripts that read its file.
+        cases: the number of cases whose requests contain it.
+        is_own: whether the change of this branch touches it.
+    """
 
     unit: Unit
     scripts: frozenset[str]
     cases: int = 0
+    is_own: bool = False
 
 
 @record
@@ -91,7 +99,10 @@ def choose_units(
             if len(units) > _MOST_OF_FILE:
                 skipped[path] = f"has {len(units):,} units, of which {_MOST_OF_FILE:,} are edited"
                 units = _draw(units, _MOST_OF_FILE)
-            found += [ChosenUnit(each, readers, unedited.count_requests(each.text)) for each in units]
+            own = choice.first if choice.changed is None else choice.changed
+            found += [
+                ChosenUnit(each, readers, unedited.count_requests(each.text), _is_chosen(each, own)) for each in units
+            ]
     return FoundUnits(tuple(_order(found, choice)), skipped)
 
 
@@ -115,7 +126,7 @@ def _is_chosen(unit: Unit, changed: Mapping[str, Collection[range]] | None) -> b
 def _order(units: Sequence[ChosenUnit], choice: Choice) -> list[ChosenUnit]:
     """The units of the change first, then those that many cases ask about; a sample is drawn from all of them."""
     chosen = units if choice.sample is None else _draw(units, choice.sample)
-    return sorted(chosen, key=lambda each: (not _is_chosen(each.unit, choice.first), -each.cases))
+    return sorted(chosen, key=lambda each: (not each.is_own, -each.cases))
 
 
 def _draw(units: Sequence[_Unit], number: int) -> list[_Unit]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from scoregate.errors import GitHubRefused
-from scoregate.kernel.job.github.client import Api
-from scoregate.kernel.job.github.context import Connection, PullRequest
 from scoregate.kernel.job.publish.answers import find_answers
-from scoregate.kernel.job.publish.comment_store import find_comment, put_comment
+from scoregate.kernel.job.publish.comment_store import Comment, find_comment, put_comment
 from scoregate.kernel.job.publish.delivery import PENDING, Delivery, PublishTarget
 from scoregate.kernel.judge.settings import CommentMode
+from scoregate.kernel.report.context import ReportContext
 from scoregate.kernel.report.markdown import marker_prefix, parse_run, render
 from scoregate.kernel.report.rows import ReportState
 from scoregate.kernel.report.view import ReportView
@@ -31,44 +31,64 @@ _CHANGED = {
 
 
 async def publish_comment(view: ReportView, target: PublishTarget) -> Delivery:
-    """Create or update the comment. An existing comment is always updated, so that it is never outdated."""
+    """Create or update the comment with the report."""
+    wanted = is_wanted(view, target.comment)
+    return await write_comment(target, view.context, lambda: "".join(render(view)), is_wanted=wanted)
+
+
+async def write_comment(
+    target: PublishTarget,
+    context: ReportContext,
+    render_body: Callable[[], str],
+    *,
+    is_wanted: bool,
+    name: str = "scoregate",
+) -> Delivery:
+    """Create or update a comment. An existing comment is always updated, so that it is never outdated.
+
+    Args:
+        target: where it can go.
+        context: the job that writes it.
+        render_body: renders it; the first line is its marker.
+        is_wanted: whether a new one is written.
+        name: its name in its marker.
+    """
     connection, request = target.connection, target.request
     if connection is None or request is None or target.comment is CommentMode.OFF:
         return Delivery()
-    if target.read_only:
-        return Delivery(_PENDING)
-    if connection.api is None:
-        return Delivery(_PENDING, (_NO_TOKEN,))
-    try:
-        return await _write_comment(view, target, connection, api=connection.api, request=request)
-    except GitHubRefused as refused:
-        return Delivery(_PENDING, (f"cannot write the comment: {refused}",))
-
-
-async def _write_comment(
-    view: ReportView, target: PublishTarget, connection: Connection, *, api: Api, request: PullRequest
-) -> Delivery:
-    prefix, own_run = marker_prefix(view.context.key), parse_run(view.context.run)
+    if target.read_only or connection.api is None:
+        return Delivery(_PENDING, () if target.read_only else (_NO_TOKEN,))
+    prefix = marker_prefix(context.key, name)
     find = partial(
         find_comment,
-        api,
+        connection.api,
         request.number,
         lambda body: body.startswith(prefix),
         graphql_url=connection.github.graphql_url,
     )
-    old = await find()
-    if old is None and not is_wanted(view, target.comment):
-        return Delivery()
-    if old is not None and parse_run(old.body) > own_run:
-        return Delivery({"comment-url": old.url}, ("a newer run has commented already, so its comment stays",))
-    if old is not None and parse_run(old.body) == own_run and not target.measured_here:
-        return Delivery({"comment-url": old.url})  # the first workflow has commented already
-    # The marker is not redacted: it must be found again, even if a secret is a part of it.
-    first, _, rest = "".join(render(view)).partition("\n")
-    answers = find_answers(old.body) if old is not None else ""
-    body = "\n".join(filter(None, (first, target.redact(rest), answers)))
-    comment = await put_comment(api, request.number, body, old=old, find=find)
+    try:
+        old = await find()
+        if old is None and not is_wanted:
+            return Delivery()
+        if old is not None and (kept := _find_newer(old, target, context)) is not None:
+            return kept
+        # The marker is not redacted: it must be found again, even if a secret is a part of it.
+        first, _, rest = render_body().partition("\n")
+        answers = find_answers(old.body) if old is not None else ""
+        body = "\n".join(filter(None, (first, target.redact(rest), answers)))
+        comment = await put_comment(connection.api, request.number, body, old=old, find=find)
+    except GitHubRefused as refused:
+        return Delivery(_PENDING, (f"cannot write the comment: {refused}",))
     return Delivery({"comment-url": comment.url})
+
+
+def _find_newer(old: Comment, target: PublishTarget, context: ReportContext) -> Delivery | None:
+    """The result if the existing comment stays as it is."""
+    run, own_run = parse_run(old.body), parse_run(context.run)
+    if run > own_run:
+        return Delivery({"comment-url": old.url}, ("a newer run has commented already, so its comment stays",))
+    is_done = run == own_run and not target.measured_here  # the first workflow has commented already
+    return Delivery({"comment-url": old.url}) if is_done else None
 
 
 def is_wanted(view: ReportView, mode: CommentMode) -> bool:
