@@ -22,8 +22,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
+from tests.fakes.github import GitHub, events
 from tests.features.interventions.bot import write_bot
 from tests.integration.host.conftest import Project
+from tests.integration.jobs.world import World
 from tools import browser, diagrams, edit_loop, skill_pictures, team_pictures
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +38,10 @@ HISTORY = (45, 68, 52, 64, 60)
 # 2026-01-01, of the page of a history.
 FIRST_DAY = 1_767_225_600.0
 CAUSE_SETTINGS = 'min_pass_rate = 0\nfail_on_regression = true\nexplain_regressions = "auto"\n'
+# The last line of the bot makes its answers follow one more rule.
+POLITE = """
+answer = (lambda answer: lambda question: answer(question) + (" please" if "polite" in prompt else ""))(answer)
+"""
 BATTLE = """
 from dataclasses import dataclass
 
@@ -203,6 +209,24 @@ def mutation(picture: Path) -> None:
         page.screenshot(path=picture)
 
 
+def mutation_comment(picture: Path) -> None:
+    """The comment of `scoregate mutate` on a pull request that adds a rule which no case checks."""
+    with GitHub.start() as github, tempfile.TemporaryDirectory() as folder:
+        world = World.new(github, Path(folder), "acme/support-bot")
+        write_bot(world.project, 'paths = ["evals/eval_bot.py"]\nmin_pass_rate = 0\nfail_on_regression = true\n')
+        world.commit()
+        world.branch()
+        with (world.project.root / "evals/bot.py").open("a", encoding="utf-8") as code:
+            code.write(POLITE)
+        with (world.project.root / "evals/prompt.md").open("a", encoding="utf-8") as prompt:
+            prompt.write("- Be polite, also to customers who aren't.\n")
+        world.commit()
+        pull = world.open_pull_request()
+        world.job(events.pull_request(pull), "mutate")
+        (comment,) = pull.comments
+        browser.save_picture(browser.make_box("github-actions", comment.body), picture)
+
+
 def _picture_comment(folder: Path, picture: Path) -> None:
     markdown = (folder / "scoregate-out" / "comment.md").read_text(encoding="utf-8")
     browser.save_picture(browser.make_box("github-actions", markdown), picture)
@@ -275,6 +299,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "images/skill_comment.png": skill_comment,
     "images/cause.png": cause,
     "images/mutation.png": mutation,
+    "images/mutation_comment.png": mutation_comment,
     "images/report.png": report,
     "images/history.png": history,
     "images/review.png": review,

@@ -67,4 +67,4 @@ def test_the_version_of_a_package_is_a_hunk(project: Project) -> None:
 def test_a_package_that_cannot_be_installed_any_more_stays(project: Project) -> None:
     found = find_cause(project, is_old_kept=False)
     assert (found["changes"], found["not_reverted"]) == ([], ["requirements.txt"]), found
-    assert found["reason"] == "the cases also fail if everything that can be reverted is"
+    assert found["reason"] == "the cases still fail with all of it reverted"

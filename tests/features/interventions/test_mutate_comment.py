@@ -11,7 +11,7 @@ SETTINGS = 'paths = ["evals/eval_bot.py"]\nmin_pass_rate = 0\nfail_on_regression
 READS_RUDE = """
 answer = (lambda answer: lambda question: answer(question) + (" please" if "rude" in prompt else ""))(answer)
 """
-OWN, OTHER = "**Nothing notices these parts of the change** (1):", "**Nothing notices these** (1):"
+OWN, OTHER = "**Nothing notices these parts of the change** (1):", "**Nothing notices these other units** (1):"
 
 
 def open_pull_request(world: World, rule: str = "- Never be rude to @octocat.\n", *, is_fork: bool = False) -> Pull:

@@ -165,7 +165,7 @@ def _describe(outcome: Outcome, trees: _RevertedTrees, *, is_stopped: bool) -> E
     elif is_stopped:
         reason = f"not decided: {STOPPED}"
     elif isinstance(outcome, NotReproduced):
-        anyway = "the cases also fail if everything that can be reverted is"
+        anyway = "the cases still fail with all of it reverted"
         reason = anyway if outcome.fails_anyway else "in further trials, the cases do not fall again"
     else:
         reason = f"not decided: {outcome.reason}"

@@ -47,9 +47,14 @@ def _list_lines(view: MutationView, unnoticed: Sequence[MeasuredUnit], report: R
     yield from (marker(report, _NAME), f"## {TITLE}", "", str(prose(view.headline)), "")
     own = [each for each in unnoticed if each.chosen.is_own]
     others = unnoticed[len(own) :]
-    for title, units in (("Nothing notices these parts of the change", own), ("Nothing notices these", others)):
+    for title, units in (("parts of the change", own), ("other units", others)):
         if units:
-            yield from (f"**{title}** ({len(units):,}):", "", *list_rows(view, units, _MOST_UNITS), "")
+            yield from (
+                f"**Nothing notices these {title}** ({len(units):,}):",
+                "",
+                *list_rows(view, units, _MOST_UNITS),
+                "",
+            )
     if view.mutation.left_out:
-        yield from (f"{number_format.count(view.mutation.left_out, 'unit')} were not measured.", "")
+        yield from (f"Not measured: {number_format.count(view.mutation.left_out, 'unit')}.", "")
     yield f"<sub>{link(Markup('All units'), report.run_url)} · updated on every push</sub>"
