@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,10 @@ from tests.features.interventions.bot import PROMPT, read_result, write_bot
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.host.conftest import Project
 from tests.waiting import wait_until
+
+from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.mutation.budget import Budget
+from scoregate.kernel.job.fresh_trials import FailingCase
 
 OUTCOMES = {
     "Greet the customer.": "gated",
@@ -128,6 +133,27 @@ def test_a_killed_command_leaves_the_tree_as_it_was_and_goes_on(project: Project
     ran = project.scoregate("mutate")
     assert list_outcomes(read_result(project)) == OUTCOMES, ran.output
     assert sum(" of 5: evals/prompt.md" in line for line in ran.output.splitlines()) <= 5 - known
+
+
+def test_fresh_trials_of_a_unit_that_the_budget_interrupted_count_later(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_bot(project)
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    runs, ends = list[Contents](), iter([""] * 4 + ["the budget is spent"])
+    run_once = EditedRuns.run_once
+
+    async def count(self: EditedRuns, contents: Contents, cases: Sequence[FailingCase]) -> Any:
+        runs.append(contents)
+        return await run_once(self, contents, cases)
+
+    monkeypatch.setattr(EditedRuns, "run_once", count)
+    monkeypatch.setattr(Budget, "explain_end", lambda *_: next(ends, ""))
+    first = project.scoregate("mutate", "--copies", "1")
+    assert (read_result(project)["units"], len(runs)) == ([], 6), first.output  # three rounds in both trees
+    second = project.scoregate("mutate", "--copies", "1")
+    assert list_outcomes(read_result(project)) == {"Greet the customer.": "gated"}, second.output
+    assert [sum(bool(each) is is_edited for each in runs) for is_edited in (True, False)] == [8, 8]
 
 
 def test_a_large_file_is_edited_in_part(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,8 @@ def open_pull_request(world: World, rule: str = "- Never be rude to @octocat.\n"
     return world.open_pull_request(fork=world.fork() if is_fork else None)
 
 
-def mutate(world: World, pull: Pull, **environment: str) -> Job:
-    job = world.job(events.pull_request(pull), "mutate", "--copies", "1", **environment)
+def mutate(world: World, pull: Pull, comment: str = "") -> Job:
+    job = world.job(events.pull_request(pull), "mutate", "--copies", "1", INPUT_COMMENT=comment)
     assert job.exit_code == 0, job.output
     return job
 
@@ -65,7 +65,7 @@ def test_one_comment_is_updated_and_begins_with_units_of_the_change(world: World
 )
 def test_the_setting_comment_is_respected(world: World, mode: str, rule: str, is_written: bool) -> None:
     pull = open_pull_request(world, rule)
-    job = mutate(world, pull, INPUT_COMMENT=mode)
+    job = mutate(world, pull, mode)
     assert bool(pull.comments) is is_written, job.output
     assert "## Would your evals notice?" in job.summary
 

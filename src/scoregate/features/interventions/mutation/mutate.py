@@ -25,8 +25,9 @@ from scoregate.features.interventions.mutation.budget import Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice, ChosenUnit, FoundUnits, choose_units
 from scoregate.features.interventions.mutation.outcomes import Judgement, Measured, judge_units
 from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, measure_unedited
-from scoregate.features.interventions.mutation.unit_measurement import UnitMeasurement, count_rounds
+from scoregate.features.interventions.mutation.unit_measurement import Tries, UnitMeasurement, count_rounds
 from scoregate.features.interventions.mutation.units import Unit
+from scoregate.kernel.job.fresh_trials import FailingCase
 from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.judgement import LoadJudgeSteps
 from scoregate.kernel.judge.settings import Settings
@@ -41,7 +42,9 @@ _SLOWER, _LEAST_TIMEOUT_S = 5, 60.0
 _MOST_GAPS = 3
 """After so many units in a row that can't be measured, the others are left out."""
 _RESULTS = "units.jsonl"
+_UNEDITED = ""
 _MEASURED: TypeAdapter[Measured] = TypeAdapter(Measured)
+_TRIES: TypeAdapter[list[tuple[FailingCase, list[bool]]]] = TypeAdapter(list[tuple[FailingCase, list[bool]]])
 
 
 @record
@@ -127,10 +130,10 @@ async def mutate(
             ports.print_line(_describe_costs(found, unedited, asked.budget))
             end = partial(asked.budget.explain_end, runs.spent, started)
             units = max(1, len(found.units))
-            measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end)
-            queue = _Queue(
-                asked, measurement, copy, found.units, await _open_results(plan, settings, ports, copy.state)
-            )
+            stored = await _open_results(plan, settings, ports, copy.state)
+            base_tries = stored.tries.setdefault(_UNEDITED, {})
+            measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end, base_tries)
+            queue = _Queue(asked, measurement, copy, found.units, stored)
             await queue.run()
         return await to_thread.run_sync(_conclude, queue, found, unedited, runs)
 
@@ -216,11 +219,15 @@ class _Queue:
             lines = f"{first}" if first == last else f"{first}-{last}"
             place = f"{chosen.unit.file}:{lines} ({chosen.unit.operator})"
             runs.ports.print_line(f"{number + 1:,} of {len(self.units):,}: {place}")
-            measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts)
+            name, base_tries = _identify(chosen), self.measurement.base_tries
+            tries = self.stored.tries.setdefault(name, {})
+            measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts, tries)
             self.gap, self.gaps = self.gap or measured.gap, self.gaps + 1 if measured.gap else 0
             if not measured.gap and not runs.ports.stop.is_set():
                 self.results[number] = measured
-                await to_thread.run_sync(self.stored.add, _identify(chosen), measured)
+                await to_thread.run_sync(self.stored.add, name, measured)
+            elif tries:  # the next command goes on with them
+                await to_thread.run_sync(self.stored.add_tries, {name: dict(tries), _UNEDITED: dict(base_tries)})
 
 
 def edit_unit(copy: TreeCopy, unit: Unit) -> Contents:
@@ -244,6 +251,22 @@ class _Results:
 
     path: Path
     known: dict[str, Measured] = field(default_factory=dict)
+    tries: dict[str, Tries] = field(default_factory=dict)
+
+    def read(self, line: bytes) -> None:
+        """Read a line."""
+        with suppress(ValueError, KeyError, TypeError, ValidationError):  # a kill cuts the last line
+            entry = json.loads(line)
+            if "tries" in entry:
+                self.tries[entry["unit"]] = dict(_TRIES.validate_python(entry["tries"]))
+            else:
+                self.known[entry["unit"]] = _MEASURED.validate_python(entry["measured"])
+
+    def add_tries(self, tries: Mapping[str, Tries]) -> None:
+        """Append the fresh trials of units that are not measured yet."""
+        lines = (to_json({"unit": name, "tries": [*each.items()]}) + b"\n" for name, each in tries.items())
+        with self.path.open("ab") as file:
+            file.write(b"".join(lines))
 
     def add(self, unit: str, measured: Measured) -> None:
         """Append the result of a unit."""
@@ -268,9 +291,7 @@ def _read_results(path: Path, head: Mapping[str, str]) -> _Results:
     with suppress(ValueError):
         if lines and json.loads(lines[0]) == head:
             for line in lines[1:]:
-                with suppress(ValueError, KeyError, TypeError, ValidationError):  # a kill cuts the last line
-                    entry = json.loads(line)
-                    results.known[entry["unit"]] = _MEASURED.validate_python(entry["measured"])
+                results.read(line)
             if not content.endswith(b"\n"):
                 path.write_bytes(content + b"\n")
             return results

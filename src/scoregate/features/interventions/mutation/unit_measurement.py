@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
 from statistics import NormalDist
+from typing import TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -52,6 +53,10 @@ def count_more_rounds(rounds: int) -> int:
     return rounds * 3 // 2
 
 
+Tries: TypeAlias = dict[FailingCase, list[bool]]
+"""Whether each fresh trial of a case passed."""
+
+
 class _GapError(Exception):
     """A unit can't be measured now."""
 
@@ -67,6 +72,7 @@ class UnitMeasurement:
         rounds: how many fresh trials a case gets in each tree.
         units: how many units are one family.
         explain_end: why no further trial may run; empty if one may.
+        base_tries: the fresh trials in the unedited tree.
     """
 
     runs: EditedRuns
@@ -75,23 +81,24 @@ class UnitMeasurement:
     rounds: int = LEAST_ROUNDS
     units: int = 1
     explain_end: Callable[[], str] = str
-    _base_tries: dict[FailingCase, list[bool]] = field(default_factory=dict)
+    base_tries: Tries = field(default_factory=dict)
     _base_gates: dict[frozenset[str], list[frozenset[str]]] = field(default_factory=dict)
     _red: dict[frozenset[str], frozenset[tuple[str, ...]]] = field(default_factory=dict)
     _count: int = 0
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def measure(self, contents: Contents, scripts: frozenset[str]) -> Measured:
+    async def measure(self, contents: Contents, scripts: frozenset[str], tries: Tries) -> Measured:
         """Measure an edit.
 
         Args:
             contents: the files that it changes.
             scripts: the scripts that read them.
+            tries: its fresh trials so far; further ones are added.
         """
         self._count += 1
         folder = f"unit-{self._count}"
         try:
-            return await self._measure(contents, scripts, folder)
+            return await self._measure(contents, scripts, folder, tries)
         except _GapError as gap:
             return Measured(gap=str(gap))
         except ScoregateError as error:
@@ -99,13 +106,13 @@ class UnitMeasurement:
         finally:
             shutil.rmtree(self.runs.ports.reporting.context.out / folder, ignore_errors=True)
 
-    async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str) -> Measured:
+    async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str, tries: Tries) -> Measured:
         async with self.runs.open_run(contents, lambda plan: _select(plan, scripts), folder=folder) as run:
             first = await to_thread.run_sync(self._compare, run, scripts)
         if isinstance(first, Measured):
             return first
-        fell = await self._try_again(contents, first.fell)
-        rose = await self._try_again(contents, first.rose, is_rise=True)
+        fell = await self._try_again(contents, first.fell, tries)
+        rose = await self._try_again(contents, first.rose, tries, is_rise=True)
         measured = await to_thread.run_sync(self._judge, first, scripts, fell, rose)
         if measured.gates and not fell:
             return replace(measured, tried_gates=await self._try_gates(contents, scripts, measured.gates))
@@ -144,11 +151,10 @@ class UnitMeasurement:
         return judge(sides, self.load)
 
     async def _try_again(
-        self, contents: Contents, cases: Mapping[FailingCase, str], *, is_rise: bool = False
+        self, contents: Contents, cases: Mapping[FailingCase, str], tries: Tries, *, is_rise: bool = False
     ) -> tuple[TriedCase, ...]:
         """Fresh trials of cases in both trees; those of the unedited tree are shared by all units."""
         chosen = dict(list(cases.items())[:MOST_CASES])
-        tries: dict[FailingCase, list[bool]] = {case: [] for case in chosen}
         base: Mapping[FailingCase, Sequence[bool]] = {}
         rounds, number = self.rounds if chosen else 0, 0
         while number < rounds:
@@ -156,11 +162,7 @@ class UnitMeasurement:
             if end := self.explain_end():
                 raise _GapError(end)
             base = await self._add_base_trials(chosen, number)
-            outcome = await self.runs.run_once(contents, list(chosen))
-            if isinstance(outcome, Broken):
-                raise _GapError(outcome.reason)
-            for case, passed in outcome.items():
-                tries[case].append(passed)
+            await self._add_trials(contents, chosen, number, tries)
             tried = _list_tried(chosen, tries, base)
             if number == self.rounds // 2 and is_hopeless(tried, is_rise=is_rise):
                 break
@@ -199,14 +201,17 @@ class UnitMeasurement:
     async def _add_base_trials(self, cases: Iterable[FailingCase], count: int) -> Mapping[FailingCase, Sequence[bool]]:
         """The trials of cases in the unedited tree, at least this many if they have results."""
         async with self._lock:
-            missing = [case for case in cases if len(self._base_tries.setdefault(case, [])) < count]
-            if missing:
-                outcome = await self.runs.run_once(UNEDITED, missing)
-                if isinstance(outcome, Broken):
-                    raise _GapError(outcome.reason)
-                for case, passed in outcome.items():
-                    self._base_tries[case].append(passed)
-            return {case: tuple(self._base_tries[case]) for case in cases}
+            await self._add_trials(UNEDITED, cases, count, self.base_tries)
+            return {case: tuple(self.base_tries[case]) for case in cases}
+
+    async def _add_trials(self, contents: Contents, cases: Iterable[FailingCase], count: int, tries: Tries) -> None:
+        """Run the cases again that have fewer trials."""
+        if missing := [case for case in cases if len(tries.setdefault(case, [])) < count]:
+            outcome = await self.runs.run_once(contents, missing)
+            if isinstance(outcome, Broken):
+                raise _GapError(outcome.reason)
+            for case, passed in outcome.items():
+                tries[case].append(passed)
 
     def _judge(
         self,
