@@ -56,8 +56,9 @@ class Window:
         self._tell_size()
 
     def finish(self) -> int:
+        end = time.monotonic() + 120
         while self._read():
-            pass
+            assert time.monotonic() < end, self.text
         return self.process.wait(120)
 
     def close(self) -> None:
