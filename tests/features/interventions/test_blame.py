@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from tests.features.interventions.bot import BOT, PROMPT, write_bot
@@ -131,3 +132,11 @@ def test_settings_without_which_the_suites_are_gone_stay(project: Project) -> No
     after = f'{LIMITS}{AUTO}model = "small"\n'
     found = blame(project, {"scoregate.toml": before}, {"scoregate.toml": after}, "--suite", "bot")
     assert (found["changes"], found["not_reverted"]) == ([], ["scoregate.toml"]), found
+
+
+def test_the_command_of_a_suite_is_a_hunk(project: Project) -> None:
+    before = f'{LIMITS}{AUTO}[[commands]]\nname = "bot"\nrun = ["{sys.executable}", "evals/ask.py", "large"]\n'
+    asks = 'import os, runpy, sys\n\nos.environ["SCOREGATE_MODEL"] = sys.argv[1]\nrunpy.run_path("evals/eval_bot.py")\n'
+    files = {"evals/ask.py": asks, "scoregate.toml": before}
+    found = blame(project, files, {"scoregate.toml": before.replace("large", "small")})
+    assert found["changes"] == [{"file": "scoregate.toml", "first": 6, "last": 6}], found
