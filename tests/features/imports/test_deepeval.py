@@ -154,5 +154,9 @@ def test_the_verdict_of_a_case_is_that_of_its_test() -> None:
     for outcome in (None, failed, TestOutcome("other"), TestOutcome("t", None, cases, is_clear=False)):
         assert judged(outcome, passes=False) == [as_metrics_say[False]]
     assert judged(passed, passes=False) == [(Status.PASSED, {"Brief": 0, "passed": 1}, ["Brief"])]
+    no_reason = json.dumps({"testCases": [{"name": "own", "input": "q", "success": False, "metricsData": [
+        {"name": "Brief", "score": 0, "success": False, "threshold": 0.5}]}]})  # fmt: skip
+    (case,) = imported("deepeval", no_reason, tests=TestOutcomes.parse(passed.to_line())).cases
+    assert case.evaluations["Brief"].metadata == {"passed": False}
     assert judged(failed, passes=True) == [(Status.FAILED, {"Brief": 1, "passed": 0}, [])]
     assert judged(failed, passes=False, more="second") == [as_metrics_say[False], as_metrics_say[True]]

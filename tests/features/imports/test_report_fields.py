@@ -198,6 +198,14 @@ def test_the_messages_of_vitest_lose_the_frames_of_their_stacks() -> None:
     assert messages(case) == [("passed", "NoVerdict", "its status is 'new'")]
 
 
+def test_a_file_of_vitest_that_could_not_be_run_is_a_suite_with_an_error() -> None:
+    document = vitest({"title": "b"}, name="/p/b.test.ts")
+    document["testResults"] += vitest(status="failed", message="no such module")["testResults"]
+    ((name, suite),) = [each for each in load("vitest", document).suites.items() if each[1].errors]
+    assert (name, suite.origin, suite.complete) == ("a.test.ts (file)", Origin("/p/a.test.ts"), True)
+    assert [(each.type, each.message) for each in suite.errors] == [("FileFailed", "a.test.ts failed: no such module")]
+
+
 def test_tests_of_vitest_with_one_name_are_repeats_in_one_file() -> None:
     run = load("vitest", vitest({"title": "a"}, {"title": "a"}, {"title": "a", "ancestorTitles": ["s"]}))
     assert [(list(run.suites)[case.suite], case.repeat) for case in run.cases] == [
@@ -463,6 +471,9 @@ def test_failures_of_pydantic_evals() -> None:
     assert messages(run.cases[1]) == [(None, "TaskFailed", "boom")]
     assert (run.cases[1].hash, run.cases[1].repeat) == ("peru [0/1]", 0)
     assert run.cases[1].errors[0].error.traceback == "at x"
+    setup = run.suites["experiment"].setup
+    assert setup is not None
+    assert setup.evaluation == "experiment"
     (problem,) = run.suites["experiment"].errors
     assert (problem.type, problem.message, problem.traceback) == ("EvaluatorFailed", "broken", "at y")
     several = load(

@@ -189,3 +189,9 @@ def test_required_column_settings() -> None:
         imported("rows", FORMS["x.jsonl"], name="x.jsonl")
     with pytest.raises(ImportFailed, match=r"name the column 'question' \(input\), but it has only id, q, q.text, out"):
         imported("rows", FORMS["x.jsonl"], name="x.jsonl", columns=RowColumns(scores=("good",), input=("question",)))
+
+
+def test_a_column_of_exactly_this_name_comes_before_a_pattern() -> None:
+    rows: list[dict[str, object]] = [{"q": "x", "b*": 1, "brief": 0}]
+    (case,) = imported("rows", lines(rows), name="x.jsonl", columns=RowColumns(scores=("b*",), input=("q",))).cases
+    assert list(case.evaluations) == ["b*"]
