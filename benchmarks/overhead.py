@@ -9,7 +9,7 @@ from rows import Row
 
 CASES = 10_000
 TARGETS = {
-    "async": {"pydantic-evals": 0.4, "braintrust": 0.4, "autoblocksai": 0.04},
+    "async": {"pydantic-evals": 0.4, "braintrust": 0.35, "autoblocksai": 0.04},
     "sync": {"pydantic-evals": 0.6, "braintrust": 0.6},
 }
 

@@ -14,6 +14,7 @@ SUITES = Path(__file__).resolve().parent / "suites"
 REQUIREMENTS = {
     "autoblocksai": ("autoblocksai==0.0.137",),
     "braintrust": ("braintrust",),
+    "braintrust-autoevals": ("braintrust", "autoevals", "openai"),
     "click": ("click",),
     "deepeval": ("deepeval",),
     "litellm": ("litellm[proxy]",),
@@ -83,6 +84,8 @@ def version(peer: str) -> str:
     if peer in NODE_REQUIREMENTS:
         manifest = Path(node_tool(peer)).parents[1] / peer / "package.json"
         return str(json.loads(manifest.read_text())["version"])
-    package = next((name for name in ("scoregate", "pydantic-evals") if peer.startswith(f"{name}-")), peer)
+    package = next(
+        (name for name in ("scoregate", "pydantic-evals", "braintrust") if peer.startswith(f"{name}-")), peer
+    )
     ask = f"from importlib.metadata import version; print(version({package!r}))"
     return subprocess.run([tool(peer), "-c", ask], check=True, capture_output=True, text=True).stdout.strip()

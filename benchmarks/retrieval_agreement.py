@@ -9,17 +9,15 @@ network namespace that has loopback alone.
 
 import argparse
 import json
-import os
-import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import Any
 
 from agreement import Comparison, compare
+from isolation import SILENT, name_network, restart_isolated
 from measure import Failed, environment
 from peers import REPOSITORY, SUITES, tool
 from scripted_judge import answer_prompt
@@ -28,14 +26,6 @@ sys.path.append(str(REPOSITORY))
 from tests.fakes.openai import OpenAIServer, Question
 
 ROWS = Path(__file__).with_name("retrieval_answers.jsonl")
-LOOPBACK_ALONE = ("unshare", "--user", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
-SILENT = {
-    "DEEPEVAL_TELEMETRY_OPT_OUT": "YES",
-    "DEEPEVAL_DISABLE_DOTENV": "1",
-    "DEEPEVAL_FILE_SYSTEM": "READ_ONLY",
-    "RAGAS_DO_NOT_TRACK": "true",
-    "SCOREGATE_CACHE": "off",
-}
 PEERS = ("ragas", "deepeval")
 PAIRS = (
     ("faithfulness", "ragas", "faithfulness"),
@@ -60,10 +50,10 @@ def main() -> None:
     # Made before the network is gone, since that takes a package index.
     pythons = {peer: arguments[peer] or tool(peer) for peer in PEERS}
     if not arguments["isolated"]:
-        _start_isolated(pythons)
+        restart_isolated(__file__, [word for peer, python in pythons.items() for word in (f"--{peer}", python)])
     rows = read_rows()
     found = measure({"scoregate": sys.executable, **pythons})
-    print(f"Network of the tools: {_name_network()}")
+    print(f"Network of the tools: {name_network()}")
     versions = (f"{name} {each['version']}" for name, each in found.items())
     print(f"Versions: {', '.join(versions)}\n")
     comparisons = [
@@ -71,15 +61,6 @@ def main() -> None:
         for own, peer, other in PAIRS
     ]
     print_table(comparisons)
-
-
-def _start_isolated(pythons: Mapping[str, str]) -> NoReturn:
-    """Replace this process by one in a network namespace; without one where the machine has none."""
-    options = (option for peer, python in pythons.items() for option in (f"--{peer}", python))
-    command = [sys.executable, __file__, "--isolated", *options]
-    if shutil.which("unshare") and subprocess.run([*LOOPBACK_ALONE, "true"], check=False).returncode == 0:
-        command = [*LOOPBACK_ALONE, *command]
-    os.execvp(command[0], command)
 
 
 def read_rows() -> list[dict[str, Any]]:
@@ -125,13 +106,6 @@ def _run_suite(name: str, python: str, answers: Path, server: Mapping[str, str])
         if done.returncode:
             raise Failed(f"{name}: {done.stderr[-2000:]}")
         return json.loads(scores.read_text(encoding="utf-8"))
-
-
-def _name_network() -> str:
-    names = [name for _, name in socket.if_nameindex()]
-    if names == ["lo"]:
-        return "loopback alone, in a namespace of its own"
-    return f"NOT isolated, as this machine has no `unshare --net`; telemetry is off by {', '.join(SILENT)}"
 
 
 def print_table(comparisons: Sequence[Comparison]) -> None:

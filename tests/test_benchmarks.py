@@ -38,6 +38,20 @@ def test_it_starts(script: str) -> None:
     assert "--check" in process.stdout
 
 
+def test_each_framework_makes_the_same_five_mistakes() -> None:
+    with import_benchmark("first_hour") as benchmark:
+        frameworks = {benchmark.OURS: benchmark.SCOREGATE, **benchmark.PEERS}
+        assert len(frameworks) == 4
+        for name, snippets in frameworks.items():
+            assert len(snippets.wrong) == len(benchmark.MISTAKES) == len(benchmark.NAMED), name
+            for suite in (snippets.right, *snippets.wrong):
+                compile(snippets.prelude + suite, name, "exec")
+        option = benchmark.NAMED[-1]
+        assert benchmark.explains("TypeError: unexpected argument 'concurency'", option)
+        assert not benchmark.explains("concurency: 1 case passed", option)
+        assert not benchmark.explains("TypeError", option)
+
+
 def test_mutants_of_a_module_are_killed_by_its_tests_and_change_no_file() -> None:
     module = BENCHMARKS.parent / "src/scoregate/kernel/types/backoff.py"
     source = module.read_bytes()
