@@ -1,4 +1,4 @@
-"""The first hour with each framework, in one table: lines, processor time, and what is said about five mistakes.
+"""The first hour with each framework, in one table: lines, processor time, and what is reported about five mistakes.
 
     python benchmarks/first_hour.py
 
@@ -83,7 +83,7 @@ def print_examples(pythons: Mapping[str, str], env: Mapping[str, str], runs: int
 def measure_pair(
     peer: str, pythons: Mapping[str, str], sources: tuple[str, str], env: Mapping[str, str], runs: int
 ) -> tuple[Example, Example]:
-    """Run an example and the same suite of ours in turns."""
+    """Run an example and the same suite of scoregate in turns."""
     with TemporaryDirectory() as folder:
         theirs, ours = Path(folder, "test_example.py"), Path(folder, "evals", "eval_example.py")
         ours.parent.mkdir()

@@ -7,7 +7,7 @@ MISTAKES = (
     "scorer for another output type",
     "no scorer in the list of scorers",
     "wrong `expected`",
-    "misspelt option",
+    "misspelled option",
 )
 
 
