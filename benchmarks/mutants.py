@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -91,8 +91,9 @@ class Coverage:
     modules: list[str]
 
     def choose_tests(self, mutant: Mutant, importers: Iterable[str]) -> list[str]:
-        """The tests that execute the changed line, the fastest first; of a parametrized test one before the others.
+        """The tests that execute the changed line, those that execute few other lines and the fastest in turn.
 
+        Of a parametrized test, one of the fastest comes before the others.
         What is executed on import has the tests of its module, then those of the modules that import it.
         """
         own, mutation = self.lines.get(mutant.path, {}), mutant.mutation
@@ -104,7 +105,18 @@ class Coverage:
             groups = [{test for tests in table.values() for test in tests} for table in tables]
         return list(self._limit(dict.fromkeys(test for group in groups for test in self._sort(group))))
 
+    @cached_property
+    def _executed(self) -> Counter[int]:
+        """How many lines each test executes: one that executes few is about these."""
+        return Counter(test for lines in self.lines.values() for tests in lines.values() for test in tests)
+
     def _sort(self, tests: Iterable[int]) -> list[int]:
+        tests = list(tests)
+        by_lines = sorted(tests, key=lambda each: (self._executed[each], self.seconds[each]))
+        in_turn = (test for pair in zip(by_lines, self._sort_by_time(tests), strict=True) for test in pair)
+        return list(dict.fromkeys(in_turn))
+
+    def _sort_by_time(self, tests: Iterable[int]) -> list[int]:
         counts, order = Counter[str](), dict[int, tuple[int, float]]()
         for test in sorted(tests, key=lambda each: self.seconds[each]):
             function = self.tests[test].partition("[")[0]

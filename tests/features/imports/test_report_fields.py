@@ -130,6 +130,15 @@ def test_the_counts_of_ctrf_are_a_lower_bound() -> None:
         load("ctrf", ctrf(test, test, tests=2, failed=3))
 
 
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [("junit", "<testsuites/>"), ("vitest", json.dumps({"numTotalTests": 0, "testResults": []}))],
+)
+def test_results_without_a_case_are_refused(form: str, data: str) -> None:
+    with pytest.raises(ImportFailed, match="it holds no case"):
+        imported(form, data)
+
+
 def vitest(*tests: dict[str, Any], **file: Any) -> dict[str, Any]:
     results = [{"ancestorTitles": [], "status": "passed", "failureMessages": []} | each for each in tests]
     return {

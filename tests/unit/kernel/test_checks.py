@@ -10,11 +10,12 @@ from tests.unit.kernel.builders import ExampleSuite, info, run_of, scored
 
 from scoregate.kernel.compare.comparison import compare
 from scoregate.kernel.gate import Verdict, evaluate_gates
-from scoregate.kernel.gate.check import SuiteCheck
+from scoregate.kernel.gate.check import SuiteCheck, apply_checks
 from scoregate.kernel.gate.finding import Finding, SuiteContext
 from scoregate.kernel.types.amounts import Conclusion
 from scoregate.kernel.types.declarations.declaration import AMOUNT, BY_EVALUATOR, Limit, Rule
 from scoregate.kernel.types.declarations.kernel import ERROR_RATE
+from scoregate.kernel.types.runs.evidence import TrialRole
 from scoregate.kernel.types.runs.policy import Limits, LimitValue, Policy
 from scoregate.kernel.types.runs.run import Run
 
@@ -78,6 +79,28 @@ def test_a_limit_needs_a_finding_or_a_reason(verdict: Verdict) -> None:
 def test_another_rule_can_be_the_reason() -> None:
     empty = judge(SILENT, run=run_of(ExampleSuite({})), max_length=5.0)
     assert [each.rule for each in empty.failed] == ["cases ran"]
+
+
+def test_a_finding_that_applies_nothing_is_the_reason() -> None:
+    def find_unapplied(context: SuiteContext) -> Iterator[Finding]:
+        yield Finding(TRIAL, Conclusion.PASSED, "", "", suite=context.suite.label, applied=False)
+
+    other = SuiteCheck(find_unapplied, (TRIAL,))
+    context = judge_context(max_length=5.0)
+    assert [each.applied for each in apply_checks(context, [SILENT, other], ())] == [False]
+    assert [each.conclusion for each in apply_checks(context, [SILENT], ())] == [Conclusion.UNMEASURABLE]
+
+
+def test_a_check_applies_to_an_arm_without_a_skill_only_if_it_says_so() -> None:
+    suite = replace(RUN.suites[0], params={"task": "without"}, evaluators={"expectations": info()})
+    assert suite.role is TrialRole.WITHOUT
+    context = replace(judge_context(), suite=suite)
+    check = SuiteCheck(find_something, (TRIAL,))
+    assert [len(list(apply_checks(context, [each], ()))) for each in (check, replace(check, in_arms=True))] == [0, 1]
+
+
+def judge_context(**more: LimitValue) -> SuiteContext:
+    return SuiteContext(0, RUN.suites[0], Limits(more=more), compare(RUN, None), ())
 
 
 def test_a_check_comes_before_the_rule_that_it_names() -> None:

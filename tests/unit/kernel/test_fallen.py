@@ -53,6 +53,19 @@ def test_a_relative_limit_of_a_feature_counts() -> None:
     assert (is_fall(BROKEN_CASE), is_fall(BROKEN_CASE, [check])) == (False, True)
 
 
+def test_one_relative_limit_among_others_is_enough() -> None:
+    absolute = next(limit for each in SUITE_CHECKS for limit in each.limits if not limit.is_relative)
+    check = SuiteCheck(lambda _: iter(()), (BROKEN_CASE,), limits=(absolute, FAIL_ON_BROKEN_CASES))
+    assert is_fall(BROKEN_CASE, [check])
+
+
+def test_missing_pairs_are_blamed_on_the_baseline_only_if_it_met_errors() -> None:
+    lost = Verdict((Finding(kernel.DROP, UNMEASURABLE, "", "", suite="demo"),))
+    good, broken = run_of(ExampleSuite(GOOD)), run_of(ExampleSuite(PARTLY_BROKEN))
+    for new, base, expected in ((good, good, True), (good, broken, False), (broken, broken, True)):
+        assert has_fallen(compare(new, base), lost) is expected
+
+
 @pytest.mark.parametrize(
     ("cases", "base", "expected"),
     [

@@ -118,6 +118,11 @@ def test_a_change_has_its_interval_and_its_p(row: Row, text: str) -> None:
             "above the limit, within noise",
         ),
         (
+            replace(ROW, label=RowLabel.WORSE, adjustment=Shift()),
+            FAILED,
+            "−0.080 [−0.120, −0.040], p = 0.02",
+        ),
+        (
             replace(ROW, label=RowLabel.WORSE, accepted=replace(ENTRY, at_most=0.08)),
             PASSED,
             "−0.080 [−0.120, −0.040], p = 0.02; a drop of up to 0.080 is accepted until 2026-12-31 by ana: known",

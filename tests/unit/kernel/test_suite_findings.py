@@ -234,6 +234,14 @@ def test_a_critical_case_that_an_entry_accepts_passes_with_its_terms() -> None:
         assert {each.origin for each in found} == {"x.toml"}
 
 
+def test_a_critical_case_needs_its_limit_and_a_baseline() -> None:
+    new, old = critical(0.0, 1.0), critical(1.0, 1.0)
+    assert [
+        len(list(check_critical_cases(of_comparison(compare(new, base), limits))))
+        for base, limits in ((old, CRITICAL), (old, Limits()), (None, CRITICAL))
+    ] == [1, 0, 0]
+
+
 def test_a_critical_case_says_how_often_it_failed_before() -> None:
     new, old = critical(0.0, 0.0), critical(1.0, 1.0)
     columns = old.suites[0].columns
