@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.features.interventions.bot import PROMPT, read_result, write_bot
+from tests.features.interventions.bot import BOT, PROMPT, read_result, write_bot
 from tests.features.interventions.test_tree_copy import digest_tree
 from tests.integration.host.conftest import Project
 from tests.waiting import wait_until
@@ -17,6 +18,7 @@ from tests.waiting import wait_until
 from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
 from scoregate.features.interventions.mutation.budget import Budget
 from scoregate.kernel.job.fresh_trials import FailingCase
+from scoregate.kernel.types.runs.run import Run
 
 OUTCOMES = {
     "Greet the customer.": "gated",
@@ -154,6 +156,48 @@ def test_fresh_trials_of_a_unit_that_the_budget_interrupted_count_later(
     second = project.scoregate("mutate", "--copies", "1")
     assert list_outcomes(read_result(project)) == {"Greet the customer.": "gated"}, second.output
     assert [sum(bool(each) is is_edited for each in runs) for is_edited in (True, False)] == [8, 8]
+
+
+IS_KIND = """
+answer = (lambda answer: lambda question: answer(question) if "kind" in prompt else "no")(answer)
+"""
+
+
+def test_earlier_trials_count_in_both_trees_alike(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that only fails from now on makes no unit seen, whatever passed before the command was interrupted."""
+    write_bot(project)
+    project.write("evals/bot.py", BOT + IS_KIND)
+    project.write("evals/prompt.md", "- Greet the customer.\n- Be kind.\n")
+    ends, run_once = iter([""] * 11 + ["the budget is spent"]), EditedRuns.run_once
+    monkeypatch.setattr(Budget, "explain_end", lambda *_: next(ends, ""))
+    first = project.scoregate("mutate", "--copies", "1")
+    assert list_outcomes(read_result(project)) == {"Be kind.": "gated"}, first.output
+
+    async def fail(self: EditedRuns, contents: Contents, cases: Sequence[FailingCase]) -> Any:
+        return dict.fromkeys(await run_once(self, contents, cases), False)
+
+    monkeypatch.setattr(EditedRuns, "run_once", fail)
+    second = project.scoregate("mutate", "--copies", "1")
+    outcomes = {"Be kind.": "gated", "Greet the customer.": "not_noticed"}
+    assert list_outcomes(read_result(project)) == outcomes, second.output
+
+
+def test_trials_that_a_stop_may_have_made_fail_do_not_count(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bot(project)
+    project.write("evals/prompt.md", "- Greet the customer.\n")
+    open_run = EditedRuns.open_run
+
+    @asynccontextmanager
+    async def stop(self: EditedRuns, contents: Contents, *rest: Any, **options: Any) -> AsyncIterator[Run]:
+        async with open_run(self, contents, *rest, **options) as run:
+            if contents and not options:  # fresh trials of an edit
+                self.ports.stop.set()
+            yield run
+
+    monkeypatch.setattr(EditedRuns, "open_run", stop)
+    ran = project.scoregate("mutate", "--copies", "1")
+    assert "not measured: the command was stopped" in ran.output
+    (_,) = (project.root / "scoregate-out/mutate/units.jsonl").read_bytes().splitlines()
 
 
 def test_a_large_file_is_edited_in_part(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

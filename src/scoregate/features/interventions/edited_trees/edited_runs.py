@@ -250,10 +250,11 @@ class EditedRuns:
                 failures = find_script_failures(run)
         except ScoregateError as error:
             return Broken(error.message)
+        if self.ports.stop.is_set():  # the end of the suites may have made trials fail
+            return Broken(STOPPED)
         if outcomes:
             return outcomes
-        stopped = STOPPED if self.ports.stop.is_set() else ""
-        return Broken(stopped or next(iter(failures.values()), "") or find_gap(run) or "no trial had a result")
+        return Broken(next(iter(failures.values()), "") or find_gap(run) or "no trial had a result")
 
 
 def _name_folder(number: int) -> str:

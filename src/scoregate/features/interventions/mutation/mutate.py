@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -25,7 +26,7 @@ from scoregate.features.interventions.mutation.budget import Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice, ChosenUnit, FoundUnits, choose_units
 from scoregate.features.interventions.mutation.outcomes import Judgement, Measured, judge_units
 from scoregate.features.interventions.mutation.unedited_tree import UneditedTree, measure_unedited
-from scoregate.features.interventions.mutation.unit_measurement import Tries, UnitMeasurement, count_rounds
+from scoregate.features.interventions.mutation.unit_measurement import UnitMeasurement, UnitTries, count_rounds
 from scoregate.features.interventions.mutation.units import Unit
 from scoregate.kernel.job.fresh_trials import FailingCase
 from scoregate.kernel.job.ports import Ports
@@ -42,9 +43,10 @@ _SLOWER, _LEAST_TIMEOUT_S = 5, 60.0
 _MOST_GAPS = 3
 """After so many units in a row that can't be measured, the others are left out."""
 _RESULTS = "units.jsonl"
-_UNEDITED = ""
 _MEASURED: TypeAdapter[Measured] = TypeAdapter(Measured)
-_TRIES: TypeAdapter[list[tuple[FailingCase, list[bool]]]] = TypeAdapter(list[tuple[FailingCase, list[bool]]])
+_Tries: TypeAlias = list[tuple[FailingCase, list[bool], list[bool]]]
+"""The fresh trials of cases, in the edited tree and in the unedited one."""
+_TRIES: TypeAdapter[_Tries] = TypeAdapter(_Tries)
 
 
 @record
@@ -131,8 +133,7 @@ async def mutate(
             end = partial(asked.budget.explain_end, runs.spent, started)
             units = max(1, len(found.units))
             stored = await _open_results(plan, settings, ports, copy.state)
-            base_tries = stored.tries.setdefault(_UNEDITED, {})
-            measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end, base_tries)
+            measurement = UnitMeasurement(runs, unedited, load, count_rounds(units), units, end)
             queue = _Queue(asked, measurement, copy, found.units, stored)
             await queue.run()
         return await to_thread.run_sync(_conclude, queue, found, unedited, runs)
@@ -219,15 +220,15 @@ class _Queue:
             lines = f"{first}" if first == last else f"{first}-{last}"
             place = f"{chosen.unit.file}:{lines} ({chosen.unit.operator})"
             runs.ports.print_line(f"{number + 1:,} of {len(self.units):,}: {place}")
-            name, base_tries = _identify(chosen), self.measurement.base_tries
-            tries = self.stored.tries.setdefault(name, {})
+            name = _identify(chosen)
+            tries = self.stored.tries.get(name) or UnitTries()
             measured = await self.measurement.measure(edit_unit(self.copy, chosen.unit), chosen.scripts, tries)
             self.gap, self.gaps = self.gap or measured.gap, self.gaps + 1 if measured.gap else 0
             if not measured.gap and not runs.ports.stop.is_set():
                 self.results[number] = measured
                 await to_thread.run_sync(self.stored.add, name, measured)
-            elif tries:  # the next command goes on with them
-                await to_thread.run_sync(self.stored.add_tries, {name: dict(tries), _UNEDITED: dict(base_tries)})
+            elif pairs := tries.pair(self.measurement.base_tries):  # the next command goes on with them
+                await to_thread.run_sync(self.stored.add_tries, name, pairs)
 
 
 def edit_unit(copy: TreeCopy, unit: Unit) -> Contents:
@@ -251,22 +252,24 @@ class _Results:
 
     path: Path
     known: dict[str, Measured] = field(default_factory=dict)
-    tries: dict[str, Tries] = field(default_factory=dict)
+    tries: dict[str, UnitTries] = field(default_factory=dict)
 
     def read(self, line: bytes) -> None:
         """Read a line."""
         with suppress(ValueError, KeyError, TypeError, ValidationError):  # a kill cuts the last line
             entry = json.loads(line)
             if "tries" in entry:
-                self.tries[entry["unit"]] = dict(_TRIES.validate_python(entry["tries"]))
+                tries = _TRIES.validate_python(entry["tries"])
+                sides = {case: edited for case, edited, _ in tries}, {case: base for case, _, base in tries}
+                self.tries[entry["unit"]] = UnitTries(*sides)
             else:
                 self.known[entry["unit"]] = _MEASURED.validate_python(entry["measured"])
 
-    def add_tries(self, tries: Mapping[str, Tries]) -> None:
-        """Append the fresh trials of units that are not measured yet."""
-        lines = (to_json({"unit": name, "tries": [*each.items()]}) + b"\n" for name, each in tries.items())
+    def add_tries(self, unit: str, tries: _Tries) -> None:
+        """Append the fresh trials of a unit that is not measured yet."""
+        line = to_json({"unit": unit, "tries": tries}) + b"\n"
         with self.path.open("ab") as file:
-            file.write(b"".join(lines))
+            file.write(line)
 
     def add(self, unit: str, measured: Measured) -> None:
         """Append the result of a unit."""

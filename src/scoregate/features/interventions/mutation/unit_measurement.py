@@ -57,6 +57,34 @@ Tries: TypeAlias = dict[FailingCase, list[bool]]
 """Whether each fresh trial of a case passed."""
 
 
+@dataclass
+class UnitTries:
+    """The fresh trials of the cases of a unit.
+
+    Models may have changed since an earlier command. So a case has as many of its trials in both trees: what changed
+    shows in both alike.
+
+    Attributes:
+        edited: those in the edited tree, of earlier commands and of this one.
+        earlier_base: those of earlier commands in the unedited tree.
+    """
+
+    edited: Tries = field(default_factory=dict)
+    earlier_base: Tries = field(default_factory=dict)
+
+    def pair(self, base: Mapping[FailingCase, Sequence[bool]]) -> list[tuple[FailingCase, list[bool], list[bool]]]:
+        """What a later command goes on from: the trials of cases in the edited tree, and as many in the unedited one.
+
+        Args:
+            base: the trials of this command in the unedited tree.
+        """
+        sides = (
+            (case, each, [*self.earlier_base.get(case, ()), *base.get(case, ())]) for case, each in self.edited.items()
+        )
+        counts = ((case, one, two, min(len(one), len(two))) for case, one, two in sides)
+        return [(case, one[:count], two[:count]) for case, one, two, count in counts if count]
+
+
 class _GapError(Exception):
     """A unit can't be measured now."""
 
@@ -72,7 +100,7 @@ class UnitMeasurement:
         rounds: how many fresh trials a case gets in each tree.
         units: how many units are one family.
         explain_end: why no further trial may run; empty if one may.
-        base_tries: the fresh trials in the unedited tree.
+        base_tries: the fresh trials in the unedited tree, of all units.
     """
 
     runs: EditedRuns
@@ -87,7 +115,7 @@ class UnitMeasurement:
     _count: int = 0
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def measure(self, contents: Contents, scripts: frozenset[str], tries: Tries) -> Measured:
+    async def measure(self, contents: Contents, scripts: frozenset[str], tries: UnitTries) -> Measured:
         """Measure an edit.
 
         Args:
@@ -106,7 +134,7 @@ class UnitMeasurement:
         finally:
             shutil.rmtree(self.runs.ports.reporting.context.out / folder, ignore_errors=True)
 
-    async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str, tries: Tries) -> Measured:
+    async def _measure(self, contents: Contents, scripts: frozenset[str], folder: str, tries: UnitTries) -> Measured:
         async with self.runs.open_run(contents, lambda plan: _select(plan, scripts), folder=folder) as run:
             first = await to_thread.run_sync(self._compare, run, scripts)
         if isinstance(first, Measured):
@@ -151,7 +179,7 @@ class UnitMeasurement:
         return judge(sides, self.load)
 
     async def _try_again(
-        self, contents: Contents, cases: Mapping[FailingCase, str], tries: Tries, *, is_rise: bool = False
+        self, contents: Contents, cases: Mapping[FailingCase, str], tries: UnitTries, *, is_rise: bool = False
     ) -> tuple[TriedCase, ...]:
         """Fresh trials of cases in both trees; those of the unedited tree are shared by all units."""
         chosen = dict(list(cases.items())[:MOST_CASES])
@@ -161,14 +189,14 @@ class UnitMeasurement:
             number += 1
             if end := self.explain_end():
                 raise _GapError(end)
-            base = await self._add_base_trials(chosen, number)
-            await self._add_trials(contents, chosen, number, tries)
-            tried = _list_tried(chosen, tries, base)
+            base = await self._add_base_trials(chosen, number, tries.earlier_base)
+            await self._add_trials(contents, dict.fromkeys(chosen, number), tries.edited)
+            tried = _list_tried(chosen, tries.edited, base)
             if number == self.rounds // 2 and is_hopeless(tried, is_rise=is_rise):
                 break
             if number == self.rounds and is_noisy(tried):
                 rounds = count_more_rounds(self.rounds)
-        return _list_tried(chosen, tries, base)
+        return _list_tried(chosen, tries.edited, base)
 
     async def _try_gates(
         self, contents: Contents, scripts: frozenset[str], gates: Sequence[str]
@@ -198,15 +226,18 @@ class UnitMeasurement:
             judged = await to_thread.run_sync(self._judge_run, run, scripts)
             return frozenset(_list_red(judged.verdict.findings).values())
 
-    async def _add_base_trials(self, cases: Iterable[FailingCase], count: int) -> Mapping[FailingCase, Sequence[bool]]:
-        """The trials of cases in the unedited tree, at least this many if they have results."""
+    async def _add_base_trials(
+        self, cases: Iterable[FailingCase], count: int, earlier: Tries
+    ) -> Mapping[FailingCase, Sequence[bool]]:
+        """The trials of cases in the unedited tree, at least this many with the earlier ones if they have results."""
+        known = {case: earlier.get(case, []) for case in cases}
         async with self._lock:
-            await self._add_trials(UNEDITED, cases, count, self.base_tries)
-            return {case: tuple(self.base_tries[case]) for case in cases}
+            await self._add_trials(UNEDITED, {case: count - len(each) for case, each in known.items()}, self.base_tries)
+            return {case: (*each, *self.base_tries[case]) for case, each in known.items()}
 
-    async def _add_trials(self, contents: Contents, cases: Iterable[FailingCase], count: int, tries: Tries) -> None:
-        """Run the cases again that have fewer trials."""
-        if missing := [case for case in cases if len(tries.setdefault(case, [])) < count]:
+    async def _add_trials(self, contents: Contents, counts: Mapping[FailingCase, int], tries: Tries) -> None:
+        """Run the cases again that have fewer trials than their counts."""
+        if missing := [case for case, count in counts.items() if len(tries.setdefault(case, [])) < count]:
             outcome = await self.runs.run_once(contents, missing)
             if isinstance(outcome, Broken):
                 raise _GapError(outcome.reason)
