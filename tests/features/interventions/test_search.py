@@ -142,6 +142,13 @@ def test_cases_that_fell_by_chance_or_for_another_reason(passes: bool) -> None:
     assert trees.spent <= 2 * len(FELL)
 
 
+def test_cases_that_pass_more_often_without_the_change_do_not_fail_anyway() -> None:
+    trees, head, base = Trees(lambda *_: True), iter([False, False, True]), iter([True, False, True])
+    trees.passes = lambda tree, _: next(base if tree else head)
+    found = asyncio.run(find_cause(trees.hunks, FELL[:1], [], trees.measure, ALL))
+    assert found == NotReproduced(fails_anyway=False)
+
+
 def test_trials_that_contradict_each_other_end() -> None:
     """Any reversal restores the cases by its first trials, and then none does."""
     trees = Trees(lambda *_: False)

@@ -136,8 +136,8 @@ class _Search:
     async def run(self) -> Outcome:
         """Find a set of units that restores most cases and claim it; then one for the rest, and so on."""
         if not self.fell or not await self._is_reproduced():
-            trials = self.trees.list_trials(self.head, self.fell)
-            return NotReproduced(2 * trials.count(False) > len(trials) > 0)
+            sides = (self.trees.list_trials(tree, self.fell) for tree in (self.head, self.base))
+            return NotReproduced(all(2 * trials.count(False) > len(trials) for trials in sides))
         chosen, cases, p, claim = self.head, self.good, 0.0, Claim(self.trees, self.good)
         while not chosen or len(cases) > _LEFT * len(self.good):
             try:
