@@ -14,6 +14,7 @@ from tests.integration.host.test_bases import keep_run
 __all__ = ["installed_from_wheel"]
 pytestmark = pytest.mark.usefixtures("installed_from_wheel")
 SETTINGS = 'install = "requirements"\nmin_pass_rate = 0\nfail_on_regression = true\nexplain_regressions = "auto"\n'
+CHANGED = PROMPT.replace("weather", "weather today")
 ASKS_PACKAGE = """
 import demo_dep
 
@@ -37,8 +38,8 @@ def write_wheel(project: Project, version: str, *, is_good: bool) -> str:
     return f"./{name}\n"
 
 
-def find_cause(project: Project, *, is_old_kept: bool = True) -> dict[str, Any]:
-    """The cause of the drop after a change of a rule and of the version of a package."""
+def find_cause(project: Project, *, is_old_kept: bool = True, prompt: str = CHANGED) -> dict[str, Any]:
+    """The cause of the drop after a change of the version of a package, and of a rule."""
     old, new = write_wheel(project, "1.0", is_good=True), write_wheel(project, "2.0", is_good=False)
     project.write("requirements.txt", old)
     write_bot(project, SETTINGS)
@@ -48,7 +49,7 @@ def find_cause(project: Project, *, is_old_kept: bool = True) -> dict[str, Any]:
     assert ran.exit_code == 0, ran.output
     base = keep_run(project, "base")
     project.write("requirements.txt", new)
-    project.write("evals/prompt.md", PROMPT.replace("weather", "weather today"))
+    project.write("evals/prompt.md", prompt)
     if not is_old_kept:
         (project.root / old.strip()).unlink()
     ran = project.scoregate("run", "--baseline", str(base))
@@ -68,3 +69,10 @@ def test_a_package_that_cannot_be_installed_any_more_stays(project: Project) -> 
     found = find_cause(project, is_old_kept=False)
     assert (found["changes"], found["not_reverted"]) == ([], ["requirements.txt"]), found
     assert found["reason"] == "the cases still fail with all of it reverted"
+
+
+def test_if_nothing_else_differs_it_is_not_said_that_anything_was_reverted(project: Project) -> None:
+    project.write("wheels/.gitignore", "*\n")
+    found = find_cause(project, is_old_kept=False, prompt=PROMPT)
+    assert (found["reason"], found["not_reverted"]) == ("no file that can be reverted differs", ["requirements.txt"])
+    assert found["trials"] == 0

@@ -35,6 +35,7 @@ from scoregate.kernel.types.runs.run import Run
 from scoregate.kernel.types.slots import Slot
 
 _MOST_CASES, _FULL_RUNS, _FEWEST_TRIALS, _COPIES = 40, 3, 200, 2
+_NOTHING_DIFFERS = "no file that can be reverted differs"
 
 
 @record
@@ -129,7 +130,7 @@ async def explain_drop(
         async with open_tree_copy(ports.root, settings) as copy:
             change = await read_change(copy, base, plan, settings, ports, comparison)
         if not change.files:
-            return Explanation(reason="no file that can be reverted differs", not_reverted=change.left_out)
+            return Explanation(reason=_NOTHING_DIFFERS, not_reverted=change.left_out)
         most = most_trials or max(_FEWEST_TRIALS, _FULL_RUNS * _count_cases(comparison.run, fell))
         runs = EditedRuns(plan, settings, ports, planned_from=change.planned_from, installed_from=change.installed_from)
         async with runs.open_copies(_COPIES):
@@ -137,6 +138,8 @@ async def explain_drop(
                 await runs.install(change.list_bases(change.installed_from))
             except ScoregateError:  # a package that is not there any more, for example
                 change = change.without_packages()
+            if not change.files:
+                return Explanation(reason=_NOTHING_DIFFERS, not_reverted=change.left_out)
             trees = _RevertedTrees(change, await to_thread.run_sync(change.find_hunks), runs, [*fell, *controls])
             names = list(trees.cases)
             ports.print_line(f"Reverting parts of {number_format.count(len(trees.hunks), 'hunk')} to find the cause.")
