@@ -140,3 +140,22 @@ def test_the_command_of_a_suite_is_a_hunk(project: Project) -> None:
     files = {"evals/ask.py": asks, "scoregate.toml": before}
     found = blame(project, files, {"scoregate.toml": before.replace("large", "small")})
     assert found["changes"] == [{"file": "scoregate.toml", "first": 6, "last": 6}], found
+
+
+def test_packages_that_stay_are_named_where_it_is_recorded_what_suites_read(project: Project) -> None:
+    table = f"{LIMITS}{AUTO}affected = true\n"
+    before = {"scoregate.toml": table, "requirements.txt": "one\n", "notes.md": "One.\n"}
+    after = {"scoregate.toml": table, "requirements.txt": "two\n", "notes.md": "Two.\n"}
+    write_bot(project)
+    for name, text in before.items():
+        project.write(name, text)
+    project.commit()
+    project.scoregate("run")
+    base = keep_run(project, "base")
+    break_greeting(project)
+    for name, text in after.items():
+        project.write(name, text)
+    ran = project.scoregate("run", "--baseline", str(base))
+    found = ran.result["sections"]["interventions"]
+    assert found["changes"] == [{"file": "evals/prompt.md", "first": 3, "last": 3}], ran.output
+    assert found["not_reverted"] == ["requirements.txt"]

@@ -20,6 +20,7 @@ from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import OWN_FILE, SHARED_FILE
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
 from scoregate.kernel.run.dependencies.shared_files import PACKAGE_LISTS, PACKAGE_LOCKS
+from scoregate.kernel.run.dependencies.unread import find_unread
 from scoregate.kernel.run.discovery import list_fixed_settings
 from scoregate.kernel.run.plan import Plan
 from scoregate.kernel.run.tree_settings import load_tree_settings
@@ -70,12 +71,13 @@ async def read_change(
     paths = [*(await git.list_differing_files(copy.top, base) or ()), *paths]
     tree = await read_project_tree(ports.root, settings)
     folder = find_folder(ports.root, tree) if tree is not None else ""
-    used, own_files = _list_used(comparison), {f"{folder}/{name}".lstrip("/") for name in (OWN_FILE, SHARED_FILE)}
+    own_files = {f"{folder}/{name}".lstrip("/") for name in (OWN_FILE, SHARED_FILE)}
+    unused = _find_unused(comparison, paths) - own_files
     is_made = any(word.startswith(f"{ports.scratch}/") for word in plan.interpreter.argv)  # by scoregate, and not found
     files, left_out, installed = list[ChangedFile](), list[str](), set[str]()
     for path in paths[:_MOST_FILES]:
         is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
-        if used is not None and path not in (*used, *own_files) and not is_missing:
+        if path in unused and not is_missing:
             continue
         is_package_file = is_made and path not in own_files and _matches(path, (*PACKAGE_LISTS, *PACKAGE_LOCKS))
         is_own = is_package_file or path in own_files
@@ -98,12 +100,12 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns) or folder.endswith("requirements")
 
 
-def _list_used(comparison: Comparison) -> frozenset[str] | None:
-    """The files that suites read on either side; None if that is not known of all of them."""
+def _find_unused(comparison: Comparison, paths: Sequence[str]) -> frozenset[str]:
+    """The files on which suites depend on neither side; empty if that is not known of all of them."""
     sides = [comparison.run.dependencies, *([comparison.base.dependencies] if comparison.base is not None else [])]
     if any(not each.is_recorded or any(script.unknown for script in each.scripts) for each in sides):
-        return None
-    return frozenset(each.table[use].path for each in sides for script in each.scripts for use in script.uses)
+        return frozenset()
+    return frozenset(paths).intersection(*(find_unread(each, paths) for each in sides))
 
 
 async def _add_settings(
