@@ -79,7 +79,8 @@ async def read_change(
         is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
         if path in unused and not is_missing:
             continue
-        is_package_file = is_made and path not in own_files and _matches(path, (*PACKAGE_LISTS, *PACKAGE_LOCKS))
+        is_lock = _is_named(path, PACKAGE_LOCKS)
+        is_package_file = is_made and path not in own_files and (is_lock or _is_package_list(path))
         is_own = is_package_file or path in own_files
         if tree is None or (not is_own and is_measuring_file(path, plan, tree, folder)):
             left_out.append(path)
@@ -89,15 +90,21 @@ async def read_change(
         if new is None and not is_missing:
             left_out.append(path)  # a link or a submodule
         elif old != new:
-            files.append(ChangedFile(path, old, new, is_whole=is_package_file and _matches(path, PACKAGE_LOCKS)))
+            files.append(ChangedFile(path, old, new, is_whole=is_package_file and is_lock))
             installed |= {path} if is_package_file else set()
     change = Change(tuple(files), (*left_out, *paths[_MOST_FILES:][:10]), installed_from=frozenset(installed))
     return await _add_settings(change, own_files, copy, plan, settings, ports, is_made=is_made)
 
 
-def _matches(path: str, patterns: Sequence[str]) -> bool:
-    folder, _, name = path.rpartition("/")
-    return any(fnmatchcase(name, pattern) for pattern in patterns) or folder.endswith("requirements")
+def _is_named(path: str, patterns: Sequence[str]) -> bool:
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _is_package_list(path: str) -> bool:
+    """Whether people write in a file which packages are installed: `requirements.txt`, `requirements/dev.txt`, …"""
+    *folders, _ = path.split("/")
+    return _is_named(path, PACKAGE_LISTS) or (folders[-1:] == ["requirements"] and path.endswith((".txt", ".in")))
 
 
 def _find_unused(comparison: Comparison, paths: Sequence[str]) -> frozenset[str]:
