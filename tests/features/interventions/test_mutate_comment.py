@@ -7,6 +7,8 @@ from tests.fakes.github import Pull, events
 from tests.features.interventions.bot import PROMPT, write_bot
 from tests.integration.jobs.world import READ, Job, World
 
+from scoregate.features.interventions.mutation.budget import Budget
+
 SETTINGS = 'paths = ["evals/eval_bot.py"]\nmin_pass_rate = 0\nfail_on_regression = true\n'
 READS_RUDE = """
 answer = (lambda answer: lambda question: answer(question) + (" please" if "rude" in prompt else ""))(answer)
@@ -68,6 +70,14 @@ def test_the_setting_comment_is_respected(world: World, mode: str, rule: str, is
     job = mutate(world, pull, mode)
     assert bool(pull.comments) is is_written, job.output
     assert "## Would your evals notice?" in job.summary
+
+
+def test_the_comment_says_why_units_are_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "explain_end", lambda *_: "@octocat: <b>no answer</b>")
+    pull = open_pull_request(world)
+    mutate(world, pull)
+    (comment,) = pull.comments
+    assert "\nNot measured: 4 units (@\u200boctocat: &lt;b&gt;no answer&lt;/b&gt;).\n" in comment.body
 
 
 def test_a_fork_gets_no_comment(world: World) -> None:

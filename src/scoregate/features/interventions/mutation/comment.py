@@ -56,5 +56,6 @@ def _list_lines(view: MutationView, unnoticed: Sequence[MeasuredUnit], report: R
                 "",
             )
     if view.mutation.left_out:
-        yield from (f"Not measured: {number_format.count(view.mutation.left_out, 'unit')}.", "")
+        left_out = number_format.count(view.mutation.left_out, "unit")
+        yield from (f"Not measured: {left_out} ({prose(view.mutation.ended)}).", "")
     yield f"<sub>{link(Markup('All units'), report.run_url)} · updated on every push</sub>"
