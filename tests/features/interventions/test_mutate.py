@@ -16,6 +16,7 @@ from tests.integration.host.conftest import Project
 from tests.waiting import wait_until
 
 from scoregate.features.interventions.edited_trees.edited_runs import Contents, EditedRuns
+from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.mutation.budget import Budget
 from scoregate.kernel.job.fresh_trials import FailingCase
 from scoregate.kernel.types.runs.run import Run
@@ -174,7 +175,8 @@ def test_earlier_trials_count_in_both_trees_alike(project: Project, monkeypatch:
     assert list_outcomes(read_result(project)) == {"Be kind.": "gated"}, first.output
 
     async def fail(self: EditedRuns, contents: Contents, cases: Sequence[FailingCase]) -> Any:
-        return dict.fromkeys(await run_once(self, contents, cases), False)
+        outcomes = await run_once(self, contents, cases)
+        return outcomes if isinstance(outcomes, Broken) else dict.fromkeys(outcomes, False)
 
     monkeypatch.setattr(EditedRuns, "run_once", fail)
     second = project.scoregate("mutate", "--copies", "1")
