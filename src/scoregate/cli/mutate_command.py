@@ -26,7 +26,7 @@ from scoregate.features.interventions.edited_trees.changed_lines import list_cha
 from scoregate.features.interventions.edited_trees.edited_runs import plan_suites
 from scoregate.features.interventions.mutation.budget import DEFAULT, Budget
 from scoregate.features.interventions.mutation.chosen_units import Choice
-from scoregate.features.interventions.mutation.comment import publish_mutation
+from scoregate.features.interventions.mutation.comment import UNKNOWN_CHANGE, publish_mutation
 from scoregate.features.interventions.mutation.mutate import MutationRequest, mutate
 from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.report import (
@@ -41,6 +41,7 @@ from scoregate.features.interventions.mutation.report import (
     write_reports,
 )
 from scoregate.features.steps import load_steps
+from scoregate.kernel.host import git
 from scoregate.kernel.judge.settings import Settings
 
 _FOLDER = "mutate"
@@ -116,14 +117,17 @@ async def _mutate(root: Path, settings: Settings, request: MutationRequest, sinc
             context = ports.reporting.context
             base = context.base.commit if context.base is not None else None
             own = {} if since is not None else await list_own_changes(root, settings.base_branch, base)
-            request = replace(request, choice=replace(request.choice, changed=changed, first=own))
+            if own is None:
+                print_warning(f"{UNKNOWN_CHANGE} ({git.FETCH_ADVICE})")
+            request = replace(request, choice=replace(request.choice, changed=changed, first=own or {}))
             settings, plan = await plan_suites(settings, ports)
             view = make_view(await mutate(plan, settings, ports, load_steps, request))
             await to_thread.run_sync(write_reports, view, context.out, context.redact)
             if context.connection is not None and (summary := context.connection.github.summary) is not None:
                 with summary.open("a", encoding="utf-8") as file:
                     file.write(context.redact.text(render_markdown(view)))
-            await publish_mutation(view, context)
+            if not ports.stop.is_set():  # else a complete comment would be replaced
+                await publish_mutation(view, context, knows_change=own is not None)
             return view
 
 

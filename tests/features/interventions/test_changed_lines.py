@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.integration.host.conftest import Project
 
@@ -37,6 +39,21 @@ async def test_the_changes_of_a_branch_are_those_since_it_left_main(project: Pro
     assert await list_own_changes(project.root, None) == {"prompt.md": [range(2, 3)]}
     project.git("checkout", "-q", "main")
     assert await list_own_changes(project.root, None) == {}
+
+
+@pytest.mark.anyio
+async def test_the_changes_of_a_shallow_checkout_are_not_known(project: Project, tmp_path: Path) -> None:
+    project.write("prompt.md", "one\n")
+    project.commit()
+    base = project.git("rev-parse", "HEAD").strip()
+    project.write("prompt.md", "two\n")
+    project.commit()
+    assert await list_own_changes(project.root, "main", base) == {"prompt.md": [range(1, 2)]}
+    (tmp_path / "shallow").mkdir()
+    shallow = Project(tmp_path / "shallow")
+    shallow.git("fetch", "-q", "--depth=1", f"file://{project.root}", "main")
+    shallow.git("checkout", "-q", "--detach", "FETCH_HEAD")
+    assert await list_own_changes(shallow.root, "main", base) is None
 
 
 @pytest.mark.anyio

@@ -72,6 +72,15 @@ def test_the_setting_comment_is_respected(world: World, mode: str, rule: str, is
     assert "## Would your evals notice?" in job.summary
 
 
+def test_in_a_shallow_checkout_the_comment_says_that_the_change_is_not_known(world: World) -> None:
+    pull = open_pull_request(world)
+    world.check_out_shallow("merged")
+    mutate(world, pull, "changes")
+    (comment,) = pull.comments
+    assert "\nWhich parts belong to the change is not known, as the commit before it is not here (fetch" in comment.body
+    assert (OWN in comment.body, "**Nothing notices these other units** (2):" in comment.body) == (False, True)
+
+
 def test_the_comment_says_why_units_are_not_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Budget, "explain_end", lambda *_: "@octocat: <b>no answer</b>")
     pull = open_pull_request(world)

@@ -151,5 +151,6 @@ def _has_other_tables(file: ChangedFile) -> bool:
     """Whether a file that others use, too, differs in more than the settings."""
     sides = [tomllib.loads((content or b"").decode("utf-8-sig")) for content in (file.base, file.head)]
     for side in sides:
-        side.get("tool", {}).pop("scoregate", None)
+        if isinstance(tools := side.get("tool"), dict):
+            tools.pop("scoregate", None)
     return file.path.endswith(SHARED_FILE) and sides[0] != sides[1]

@@ -15,12 +15,26 @@ _HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 async def list_own_changes(
     root: Path, base_branch: str | None, base_commit: str | None = None
-) -> dict[str, list[range]]:
-    """The lines that the checked-out branch changes, like `list_changed_lines`; empty without a commit."""
+) -> dict[str, list[range]] | None:
+    """The lines that the checked-out branch changes, like `list_changed_lines`.
+
+    Args:
+        root: the project.
+        base_branch: the branch that it left; None for the default.
+        base_commit: the commit that a job compares with; None for that where the branch was left.
+
+    Returns:
+        The lines; None if the commit before the change is not here. Nothing is changed without any commit.
+    """
     is_here = base_commit is not None and await git.resolve_commit(root, base_commit) is not None
     base = base_commit if is_here else await git.default_branch(root, base_branch)
-    commit = await git.head_commit(root) if base is None else await git.merge_base(root, base, "HEAD")
-    return {} if commit is None else await list_changed_lines(root, commit)
+    if base is not None:
+        commit = await git.merge_base(root, base, "HEAD")
+    else:
+        commit = await git.head_commit(root) if base_commit is None else None
+    if commit is None:
+        return None if base_commit is not None else {}
+    return await list_changed_lines(root, commit)
 
 
 async def list_changed_lines(root: Path, commit: str) -> dict[str, list[range]]:

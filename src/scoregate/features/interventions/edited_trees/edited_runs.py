@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from scoregate.errors import GitError, ScoregateError
+from scoregate.errors import GitError, InstallError, ScoregateError
 from scoregate.features.interventions.edited_trees.edits import Broken
 from scoregate.features.interventions.edited_trees.tree_copy import TreeCopy, open_tree_copy
 from scoregate.kernel.gate.run_rules import find_script_failures
@@ -35,6 +35,7 @@ _WITHOUT_RESULT = {
     *("OverloadedError", "ConnectError", "ConnectTimeout", "ReadTimeout", "ReadError", "BudgetSpent"),
 }
 """The names of errors that say nothing about the edit: the provider did not answer."""
+_MOST_ENVIRONMENTS = 8
 _MOST_GAPS = 0.1
 """The share of trials without an answer from which on a run says nothing."""
 
@@ -169,6 +170,8 @@ class EditedRuns:
         if not files:
             return _Environment(self.plan.interpreter)
         async with self._lock:
+            if files not in self._made and len(self._made) >= _MOST_ENVIRONMENTS:
+                raise InstallError(f"no more than {_MOST_ENVIRONMENTS} environments are made to find a cause")
             if files not in self._made:
                 copy = await self._copy_tree(self._stack)
                 try:
