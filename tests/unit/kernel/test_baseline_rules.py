@@ -84,6 +84,19 @@ def test_a_suite_in_which_nothing_can_fail_is_named() -> None:
     assert evaluate_gates(compare(GOOD, GOOD), Policy(Limits(min_pass_rate=0.0))).ungated == ("demo",)
 
 
+def test_the_mean_of_one_evaluator_is_enough_to_fail() -> None:
+    both = run_of(ExampleSuite({"c0": {"e": 1.0, "f": 1.0}}, evaluators=(info("e"), info("f")), threshold=None))
+    for limits, named in ((Limits(), ("demo",)), (Limits(min_score={"f": 0.5}), ())):
+        assert evaluate_gates(compare(both, None), Policy(limits)).ungated == named
+
+
+def test_an_arm_without_a_skill_is_not_named_as_a_suite_that_cannot_fail() -> None:
+    run = run_of(ExampleSuite({"c0": {"expectations": 1.0}}, evaluators=(info("expectations"),)))
+    assert evaluate_gates(compare(run, None), Policy(Limits(min_pass_rate=0.0))).ungated == ("demo",)
+    arm = replace(run, suites=(replace(run.suites[0], params={"task": "without"}),))
+    assert evaluate_gates(compare(arm, None), Policy(Limits(min_pass_rate=0.0))).ungated == ()
+
+
 def test_an_unfinished_suite_is_not_named_as_one_that_cannot_fail() -> None:
     policy = Policy(Limits(min_pass_rate=0.0))
     done, stopped = (ExampleSuite(scored(1.0, 1.0), name, complete=name == "done") for name in ("done", "stopped"))
