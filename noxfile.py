@@ -45,7 +45,7 @@ def check(session: nox.Session) -> None:
 
 @nox.session
 def fast(session: nox.Session) -> None:
-    """Run the tests that need nothing but this process and git, in under a minute, with fewer generated examples."""
+    """Run the tests that need nothing but this process and git, in about a minute, with fewer generated examples."""
     # One worker more, as in other runs, would cost more for its imports than it gains.
     workers = f"--numprocesses={os.cpu_count()}"
     run(session, "python", "-m", "pytest", workers, "-m", FAST, "--hypothesis-profile=fast", *session.posargs)
