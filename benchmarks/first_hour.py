@@ -29,7 +29,7 @@ from tests.docs.test_lines_of_code import PAGE, PAIRS, count_lines, format_sourc
 from tests.fakes.openai import OpenAIServer
 
 PYRIGHT = REPOSITORY / "tests" / "node_modules" / "pyright" / "index.js"
-OURS = "scoregate"
+SUBJECT = "scoregate"
 PEERS = {"pydantic-evals": PYDANTIC_EVALS, "braintrust-autoevals": BRAINTRUST, "deepeval": DEEPEVAL}
 # Without an account its example can't send its results anywhere.
 UNSENT = ('    "Autoevals",\n', '    "Autoevals",\n    no_send_logs=True,\n')
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--messages", action="store_true", help="print what each framework says about each mistake")
     parser.add_argument("--isolated", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    pythons = {OURS: sys.executable, **{peer: tool(peer) for peer in PEERS}}  # made while there is a network
+    pythons = {SUBJECT: sys.executable, **{peer: tool(peer) for peer in PEERS}}  # made while there is a network
     if not arguments.isolated:
         restart_isolated(__file__, sys.argv[1:])
     print(f"Network of the frameworks: {name_network()}; {arguments.runs} runs\n")
@@ -73,8 +73,8 @@ def print_examples(pythons: Mapping[str, str], env: Mapping[str, str], runs: int
     print("| Example | Lines: framework | scoregate | Formatted alike | scoregate | CPU | scoregate |")
     print("|:--|--:|--:|--:|--:|--:|--:|")
     sources = {block.path: block.content for block in read_blocks(PAGE)}
-    for peer, (theirs, ours) in zip(PEERS, PAIRS, strict=True):
-        first, second = measure_pair(peer, pythons, (sources[theirs], sources[ours]), env, runs)
+    for peer, (example, suite) in zip(PEERS, PAIRS, strict=True):
+        first, second = measure_pair(peer, pythons, (sources[example], sources[suite]), env, runs)
         cells = (first.written, second.written, first.formatted, second.formatted)
         times = f"{first.cpu_s:.2f} s | {second.cpu_s:.2f} s"
         print(f"| {peer} {version(peer)} | {' | '.join(map(str, cells))} | {times} |", flush=True)
@@ -85,25 +85,26 @@ def measure_pair(
 ) -> tuple[Example, Example]:
     """Run an example and the same suite of scoregate in turns."""
     with TemporaryDirectory() as folder:
-        theirs, ours = Path(folder, "test_example.py"), Path(folder, "evals", "eval_example.py")
-        ours.parent.mkdir()
-        theirs.write_text(sources[0].replace(*UNSENT), encoding="utf-8")
-        ours.write_text(sources[1], encoding="utf-8")
+        example, suite = Path(folder, "test_example.py"), Path(folder, "evals", "eval_example.py")
+        suite.parent.mkdir()
+        example.write_text(sources[0].replace(*UNSENT), encoding="utf-8")
+        suite.write_text(sources[1], encoding="utf-8")
         own_env = {**env, "HOME": folder}
 
-        def run_theirs() -> Sample:
+        def run_framework() -> Sample:
             pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "assert_test" in sources[0] else []
-            return run([pythons[peer], *pytest, str(theirs)], env=own_env, cwd=Path(folder))
+            return run([pythons[peer], *pytest, str(example)], env=own_env, cwd=Path(folder))
 
-        def run_ours() -> Sample:
-            command = [pythons[OURS], "-m", "scoregate", "run", str(ours), "--baseline", "none"]
+        def run_scoregate() -> Sample:
+            command = [pythons[SUBJECT], "-m", "scoregate", "run", str(suite), "--baseline", "none"]
             return run(command, env=own_env, cwd=Path(folder))
 
-        contenders = {"theirs": run_theirs, "ours": run_ours}
+        contenders = {"framework": run_framework, SUBJECT: run_scoregate}
         interleaved(contenders, 1)
         samples = interleaved(contenders, runs)
     lines = [(count_lines(each), count_lines(format_source(each))) for each in sources]
-    return (Example(*lines[0], median(samples["theirs"], "cpu")), Example(*lines[1], median(samples["ours"], "cpu")))
+    first, second = (Example(*each, median(samples[name], "cpu")) for each, name in zip(lines, contenders, strict=True))
+    return first, second
 
 
 def print_mistakes(pythons: Mapping[str, str], env: Mapping[str, str], *, messages: bool) -> None:
@@ -111,7 +112,7 @@ def print_mistakes(pythons: Mapping[str, str], env: Mapping[str, str], *, messag
     print("\n| Framework | mypy | pyright | at run time | missed by mypy; pyright; run |")
     print("|:--|--:|--:|--:|:--|")
     said = []
-    for name, snippets in {OURS: SCOREGATE, **PEERS}.items():
+    for name, snippets in {SUBJECT: SCOREGATE, **PEERS}.items():
         with TemporaryDirectory() as folder:
             write_snippets(snippets, Path(folder))
             outputs = [run_wrong(name, pythons[name], Path(folder), number, env) for number in range(len(MISTAKES))]
@@ -164,7 +165,7 @@ def _compare_files(errors: list[tuple[str, str]]) -> list[bool]:
 def run_wrong(name: str, python: str, folder: Path, number: int, env: Mapping[str, str]) -> str:
     """Run the suite with a mistake, and return what it prints."""
     file = f"eval_{number + 1}.py"
-    command = ["-m", "scoregate", "run", file, "--baseline", "none"] if name == OURS else [file]
+    command = ["-m", "scoregate", "run", file, "--baseline", "none"] if name == SUBJECT else [file]
     done = subprocess.run(
         [python, *command],
         cwd=folder,

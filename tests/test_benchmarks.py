@@ -40,7 +40,7 @@ def test_it_starts(script: str) -> None:
 
 def test_each_framework_makes_the_same_five_mistakes() -> None:
     with import_benchmark("first_hour") as benchmark:
-        frameworks = {benchmark.OURS: benchmark.SCOREGATE, **benchmark.PEERS}
+        frameworks = {benchmark.SUBJECT: benchmark.SCOREGATE, **benchmark.PEERS}
         assert len(frameworks) == 4
         for name, snippets in frameworks.items():
             assert len(snippets.wrong) == len(benchmark.MISTAKES) == len(benchmark.NAMED), name

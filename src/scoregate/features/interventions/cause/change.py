@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from anyio import to_thread
 
@@ -19,7 +18,7 @@ from scoregate.kernel.job.ports import Ports
 from scoregate.kernel.judge.settings import Settings
 from scoregate.kernel.judge.settings.sources import OWN_FILE, SHARED_FILE
 from scoregate.kernel.run.dependencies.project import find_folder, read_project_tree
-from scoregate.kernel.run.dependencies.shared_files import PACKAGE_LISTS, PACKAGE_LOCKS
+from scoregate.kernel.run.dependencies.shared_files import PACKAGE_LISTS, PACKAGE_LOCKS, matches_name
 from scoregate.kernel.run.dependencies.unread import find_unread
 from scoregate.kernel.run.discovery import list_fixed_settings
 from scoregate.kernel.run.plan import Plan
@@ -79,7 +78,7 @@ async def read_change(
         is_missing = not await to_thread.run_sync(os.path.lexists, copy.top / path)
         if path in unused and not is_missing:
             continue
-        is_lock = _is_named(path, PACKAGE_LOCKS)
+        is_lock = matches_name(path, PACKAGE_LOCKS)
         is_package_file = is_made and path not in own_files and (is_lock or _is_package_list(path))
         is_own = is_package_file or path in own_files
         if tree is None or (not is_own and is_measuring_file(path, plan, tree, folder)):
@@ -96,15 +95,10 @@ async def read_change(
     return await _add_settings(change, own_files, copy, plan, settings, ports, is_made=is_made)
 
 
-def _is_named(path: str, patterns: Sequence[str]) -> bool:
-    name = path.rpartition("/")[2]
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
 def _is_package_list(path: str) -> bool:
     """Whether people write in a file which packages are installed: `requirements.txt`, `requirements/dev.txt`, …"""
     *folders, _ = path.split("/")
-    return _is_named(path, PACKAGE_LISTS) or (folders[-1:] == ["requirements"] and path.endswith((".txt", ".in")))
+    return matches_name(path, PACKAGE_LISTS) or (folders[-1:] == ["requirements"] and path.endswith((".txt", ".in")))
 
 
 def _find_unused(comparison: Comparison, paths: Sequence[str]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from scoregate.features.interventions.edited_trees.edits import Edit, apply_edits
+from scoregate.features.interventions.edited_trees.edits import Edit, apply_edits, count_equal
 from scoregate.kernel.types.records import record
 
 MOST_HUNKS = 500
@@ -113,16 +113,11 @@ def _find_ranges(base: bytes, head: bytes) -> list[tuple[int, int, int, int]]:
     old, new = _LINE.findall(base), _LINE.findall(head)
     if max(len(old), len(new)) > _MOST_LINES:
         return whole
-    same = _count_equal(old, new)
-    same_at_end = _count_equal(old[same:][::-1], new[same:][::-1])
+    same = count_equal(old, new)
+    same_at_end = count_equal(old[same:][::-1], new[same:][::-1])
     old, new = old[same : len(old) - same_at_end], new[same : len(new) - same_at_end]
     counts = Counter(new)
     if sum(counts[line] for line in old) > _MOST_PAIRS:
         return [(same, same + len(old), same, same + len(new))]
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return [(same + i, same + j, same + k, same + n) for kind, i, j, k, n in blocks if kind != "equal"]
-
-
-def _count_equal(old: Sequence[bytes], new: Sequence[bytes]) -> int:
-    """How many lines at the start are the same."""
-    return next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

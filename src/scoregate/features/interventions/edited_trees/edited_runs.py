@@ -170,9 +170,9 @@ class EditedRuns:
         if not files:
             return _Environment(self.plan.interpreter)
         async with self._lock:
-            if files not in self._made and len(self._made) >= _MOST_ENVIRONMENTS:
-                raise InstallError(f"no more than {_MOST_ENVIRONMENTS} environments are made to find a cause")
             if files not in self._made:
+                if len(self._made) >= _MOST_ENVIRONMENTS:
+                    raise InstallError(f"no more than {_MOST_ENVIRONMENTS} environments are made to find a cause")
                 copy = await self._copy_tree(self._stack)
                 try:
                     await to_thread.run_sync(copy.write, dict(files))

@@ -44,3 +44,8 @@ def apply_edits(content: bytes, edits: Sequence[Edit]) -> bytes:
         parts += [content[last : edit.start], edit.new]
         last = edit.end
     return b"".join((*parts, content[last:]))
+
+
+def count_equal(old: Sequence[object], new: Sequence[object]) -> int:
+    """How many items at the start are the same: lines, or characters of a text."""
+    return next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

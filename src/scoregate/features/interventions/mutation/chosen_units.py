@@ -79,6 +79,7 @@ def choose_units(
         folder: the project in the repository.
     """
     found, skipped = list[ChosenUnit](), dict[str, str]()
+    own = choice.first if choice.changed is None else choice.changed
     requests = {text for texts in unedited.requests.values() for text in texts}
     for path in _list_paths(choice, unedited, tree):
         readers = unedited.list_readers(path).union(unedited.unknown)
@@ -99,7 +100,6 @@ def choose_units(
             if len(units) > _MOST_OF_FILE:
                 skipped[path] = f"has {len(units):,} units, of which {_MOST_OF_FILE:,} are edited"
                 units = _draw(units, _MOST_OF_FILE)
-            own = choice.first if choice.changed is None else choice.changed
             found += [
                 ChosenUnit(each, readers, unedited.count_requests(each.text), _is_chosen(each, own)) for each in units
             ]

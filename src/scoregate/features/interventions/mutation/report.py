@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from scoregate.features.interventions.edited_trees.edits import count_equal
 from scoregate.features.interventions.mutation.mutate import MeasuredUnit, Mutation
 from scoregate.features.interventions.mutation.operators import Operator
 from scoregate.features.interventions.mutation.outcomes import Score, UnitOutcome, count_score
@@ -168,7 +169,7 @@ def list_texts(each: MeasuredUnit, longest: int) -> list[str]:
     old, new = " ".join(each.unit.text.split()), " ".join(each.unit.new_text.split())
     if each.unit.operator is Operator.DELETE:
         return [one_line(old, longest)]
-    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    same = count_equal(old, new)
     start = 0 if same < longest // 2 or max(len(old), len(new)) <= longest else same - longest // 2
     return [one_line(f"{'…' * (start > 0)}{text[start:]}", longest) or "(empty)" for text in (old, new)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
@@ -39,6 +39,12 @@ _SCRIPTS = (".sh", ".bash")
 _LARGEST_TEXT = 1 << 20
 
 
+def matches_name(path: str, patterns: Iterable[str]) -> bool:
+    """Whether the name of a file, without its folders, matches one of the patterns."""
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def digest_shared_files(tree: Tree, folder: str) -> dict[str, str]:
     """The digests of the files that all suites of a project depend on, by path.
 
@@ -59,8 +65,7 @@ def digest_shared_files(tree: Tree, folder: str) -> dict[str, str]:
 
 
 def _is_shared(tree: Tree, path: str, above: set[str]) -> bool:
-    parent, _, name = path.rpartition("/")
-    if parent in above and any(fnmatchcase(name, pattern) for pattern in SHARED_FILES):
+    if path.rpartition("/")[0] in above and matches_name(path, SHARED_FILES):
         return True
     if any(path == f"{each}/{inner}".lstrip("/") for each in above for inner in _SHARED_PATHS):
         return True
